@@ -2,6 +2,7 @@
 /// Watching passes: PrintIR in a list of passes, an instrument of our own that prints before each pass, one that
 /// vetoes, and those of the library that time, verify and write numbered files.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -55,8 +56,8 @@ int main() {
       relax::FuseOps(),
   });
 
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "deuteron_debug_a_pass";
-  std::filesystem::remove_all(folder);
+  std::string folder = (std::filesystem::temp_directory_path() / "deuteron-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return 1;
   const auto timing = std::make_shared<transform::TimingInstrument>();
   PassContext context;
   context.opt_level = 3;
@@ -64,7 +65,7 @@ int main() {
       std::make_shared<PrintBefore>(),
       std::make_shared<Veto>("EliminateCommonSubexpr"),
       std::make_shared<transform::VerifyInstrument>([](const IRModule& module) { relax::CheckWellFormed(module); }),
-      std::make_shared<transform::DumpInstrument>(folder.string(), Text),
+      std::make_shared<transform::DumpInstrument>(folder, Text),
       timing,
   };
   IRModule mod = samples::Example();

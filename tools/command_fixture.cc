@@ -1,7 +1,5 @@
 #include "tools/command_fixture.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -75,17 +73,12 @@ void Command::SetUpTestSuite() {
 }
 
 void Command::SetUp() {
-  folder_ = std::filesystem::path(testing::TempDir()) / ("deuteron_command_test_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder_);
   model_ = (folder_ / "model.py").string();
   std::ofstream(model_) << kModule;
   // What shows failures again goes with the folder.
   setenv("TMPDIR", folder_.c_str(), /*overwrite=*/1);
 }
 
-void Command::TearDown() {
-  unsetenv("TMPDIR");
-  std::filesystem::remove_all(folder_);
-}
+void Command::TearDown() { unsetenv("TMPDIR"); }
 
 }  // namespace deuteron::tools

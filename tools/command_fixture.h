@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "deuteron/testing/temporary_folder.h"
+
 namespace deuteron::tools {
 
 struct Outcome {
@@ -35,7 +37,8 @@ class Command : public testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   std::string model_;
 };
 

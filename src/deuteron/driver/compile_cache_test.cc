@@ -14,17 +14,13 @@
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/write_file.h"
 #include "deuteron/testing/library_test_util.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
 
-/// A folder that is gone with the test.
 class Cache : public testing::Test {
  protected:
-  Cache() : folder_(std::filesystem::path(testing::TempDir()) / "deuteron_compile_cache_test") { Clear(); }
-  ~Cache() override { Clear(); }
-  void Clear() { std::filesystem::remove_all(folder_); }
-
   static IRModule Sum(const std::string& dims) {
     return MakeModule("x: " + Typed(dims, "float32"), {"y = R.add(x, R.const(1.0, \"float32\"))", "gv = R.exp(y)"});
   }
@@ -38,7 +34,8 @@ class Cache : public testing::Test {
     return names;
   }
 
-  const std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path() / "cache";
 };
 
 TEST_F(Cache, GivesWhatCompilingDoes) {
@@ -81,7 +78,7 @@ TEST_F(Cache, RemovesWhatWasUsedTheLongestAgo) {
 
 /// Compiling reads the model's file only if it is not as it was.
 TEST_F(Cache, ReadsNoFilesThatHaveNotChanged) {
-  const std::string path = testing::TempDir() + "deuteron_compile_cache_test.py";
+  const std::string path = temporary_ / "model.py";
   const auto write = [&](const char* addend) {
     const IRModule module = MakeModule(R"(x: R.Tensor((4, 8), "float32"))",
                                        {std::string("gv = R.add(x, R.const(") + addend + ", \"float32\"))"});

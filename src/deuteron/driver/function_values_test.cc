@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 
 #include "deuteron/driver/compile.h"
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
@@ -30,10 +30,10 @@ void Check(const std::string& functions, uint64_t seed = 3) {
   for (int run = 0; run < 2; ++run) {
     EXPECT_EQ(CompareResults(expected, executable.Run(inputs), 1e-5).problem, "");
   }
-  const std::string path = (std::filesystem::temp_directory_path() / "deuteron_function_values.so").string();
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.so";
   executable.Save(path);
   EXPECT_EQ(CompareResults(expected, Executable::Load(path).Run(inputs), 1e-5).problem, "");
-  std::filesystem::remove(path);
 }
 
 std::string ErrorOf(const std::string& functions) {

@@ -5,6 +5,7 @@
 
 #include "deuteron/target/target.h"
 #include "deuteron/testing/library_test_util.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
@@ -19,8 +20,8 @@ IRModule Model() {
 
 class Targets : public testing::Test {
  protected:
-  ~Targets() override { std::filesystem::remove(path_); }
-  const std::string path_ = (std::filesystem::path(testing::TempDir()) / "deuteron_targets_test.so").string();
+  const TemporaryFolder folder_;
+  const std::string path_ = folder_ / "model.so";
   CompileOptions For(const std::string& target) const { return {.target = target, .threads = 2, .backend = "none"}; }
   std::string Contents() const {
     std::ifstream file(path_, std::ios::binary);

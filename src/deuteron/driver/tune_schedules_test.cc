@@ -5,16 +5,13 @@
 #include <set>
 
 #include "deuteron/testing/library_test_util.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
 
 class Tuning : public testing::Test {
  protected:
-  Tuning() : folder_(std::filesystem::path(testing::TempDir()) / "deuteron_tune_schedules_test") { Clear(); }
-  ~Tuning() override { Clear(); }
-  void Clear() { std::filesystem::remove_all(folder_); }
-
   /// Two products that are equal, a third one, and rows: of scaled sums, since an exponential makes the rounding of
   /// what it is given, absolute, its own, relative.
   static IRModule Products() {
@@ -37,7 +34,8 @@ class Tuning : public testing::Test {
     return found;
   }
 
-  const std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path() / "winners";
 };
 
 TEST_F(Tuning, TargetsDifferAndAreReadBack) {

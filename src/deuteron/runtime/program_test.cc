@@ -17,6 +17,7 @@
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/write_file.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -374,12 +375,10 @@ TEST(Verifier, RefusesEachKindOfBadOperand) {
   });
 }
 
-/// A directory that goes away.
+/// A model in a folder.
 class ArtifactTest : public testing::Test {
  protected:
   void SetUp() override {
-    directory_ = std::filesystem::temp_directory_path() / ("deuteron_program_test_" + std::to_string(getpid()));
-    std::filesystem::create_directories(directory_);
     // Only constants: no machine code, hence no shared object.
     Program program = SampleProgram();
     program.kernels.clear();
@@ -395,7 +394,6 @@ class ArtifactTest : public testing::Test {
     std::ifstream file(path_, std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
   }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   std::string Write(const std::string& bytes) {
     const std::string path = (directory_ / "changed.so").string();
@@ -403,7 +401,8 @@ class ArtifactTest : public testing::Test {
     return path;
   }
 
-  std::filesystem::path directory_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
   std::string path_;
   std::string bytes_;
 };

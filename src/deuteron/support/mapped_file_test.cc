@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "deuteron/support/error.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
@@ -16,13 +17,11 @@ namespace fs = std::filesystem;
 /// A folder "model" with a file "data", and a file "secret" beside it.
 class Beneath : public testing::Test {
  protected:
-  Beneath() : root_(fs::path(testing::TempDir()) / "deuteron_mapped_file_test") {
-    fs::remove_all(root_);
+  Beneath() {
     fs::create_directories(root_ / "model" / "parts");
     std::ofstream(root_ / "model" / "data") << "weights";
     std::ofstream(root_ / "secret") << "secret";
   }
-  ~Beneath() override { fs::remove_all(root_); }
 
   std::string Folder() const { return (root_ / "model").string(); }
   /// The bytes, or the error.
@@ -37,7 +36,8 @@ class Beneath : public testing::Test {
     return "ModelError: the data '" + relative + "' lies outside of the folder, where nothing is read";
   }
 
-  const fs::path root_;
+  const TemporaryFolder temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 TEST_F(Beneath, ReadsWhatLiesThere) {

@@ -3,18 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
-
-std::string TempPath(const std::string& name) {
-  return (std::filesystem::temp_directory_path() / ("deuteron_" + name)).string();
-}
 
 void WriteFile(const std::string& path, const std::string& header, const std::string& data) {
   std::ofstream out(path, std::ios::binary);
@@ -24,12 +20,13 @@ void WriteFile(const std::string& path, const std::string& header, const std::st
 }
 
 TEST(Npy, RoundTripsEveryRank) {
+  const TemporaryFolder folder;
   for (const std::vector<int64_t>& shape :
        {std::vector<int64_t>{}, std::vector<int64_t>{5}, std::vector<int64_t>{2, 3}, std::vector<int64_t>{2, 0, 3}}) {
     auto tensor = EmptyHostTensor(shape, DLDataType{kDLFloat, 32, 1});
     const int64_t count = CheckedByteSize(shape, tensor.dtype()) / 4;
     for (int64_t i = 0; i < count; ++i) static_cast<float*>(tensor.data_ptr())[i] = static_cast<float>(i) + 0.5f;
-    const std::string path = TempPath("round_trip.npy");
+    const std::string path = folder / "written.npy";
     WriteNpy(path, tensor);
     const auto read = ReadNpy(path);
     ASSERT_EQ(read.ndim(), static_cast<int>(shape.size()));
@@ -39,7 +36,8 @@ TEST(Npy, RoundTripsEveryRank) {
 }
 
 TEST(Npy, TypesWithoutANameInNumpy) {
-  const std::string path = TempPath("untyped.npy");
+  const TemporaryFolder folder;
+  const std::string path = folder / "untyped.npy";
   const auto type = [](int code, int bits) {
     return DLDataType{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
   };
@@ -62,14 +60,16 @@ TEST(Npy, TypesWithoutANameInNumpy) {
 }
 
 TEST(Npy, TransposesColumnMajorFiles) {
-  const std::string path = TempPath("fortran.npy");
+  const TemporaryFolder folder;
+  const std::string path = folder / "fortran.npy";
   WriteFile(path, "{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }\n", std::string("\1\4\2\5\3\6", 6));
   const auto read = ReadNpy(path);
   for (int i = 0; i < 6; ++i) EXPECT_EQ(static_cast<int8_t*>(read.data_ptr())[i], i + 1);
 }
 
 TEST(Npy, RefusesWhatIsNoArray) {
-  const std::string path = TempPath("bad.npy");
+  const TemporaryFolder folder;
+  const std::string path = folder / "bad.npy";
   const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n";
   for (const auto& [header, data] : std::vector<std::pair<std::string, std::string>>{
            {good, "too short"},
@@ -84,7 +84,7 @@ TEST(Npy, RefusesWhatIsNoArray) {
       EXPECT_EQ(error.kind(), "UsageError") << header;
     }
   }
-  EXPECT_THROW(ReadNpy(TempPath("missing.npy")), tvm::ffi::Error);
+  EXPECT_THROW(ReadNpy(folder / "missing.npy"), tvm::ffi::Error);
 }
 
 }  // namespace

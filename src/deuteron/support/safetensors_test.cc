@@ -3,20 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
 
 using tvm::ffi::Tensor;
-
-std::string TempPath(const std::string& name) {
-  return (std::filesystem::temp_directory_path() / ("deuteron_" + name)).string();
-}
 
 std::string File(const std::string& header, const std::string& data, int64_t length = -1) {
   const auto size = static_cast<uint64_t>(length < 0 ? static_cast<int64_t>(header.size()) : length);
@@ -64,7 +60,8 @@ TEST(SafeTensors, RoundTripsEveryDtype) {
       tensors.emplace_back("layer \"" + std::to_string(tensors.size()) + "\" é", tensor);
     }
   }
-  const std::string path = TempPath("round_trip.safetensors");
+  const TemporaryFolder folder;
+  const std::string path = folder / "written.safetensors";
   WriteSafeTensors(path, tensors);
   NamedTensors read = ReadSafeTensors(path);
   ASSERT_EQ(read.size(), tensors.size());
@@ -83,7 +80,8 @@ TEST(SafeTensors, RoundTripsEveryDtype) {
 }
 
 TEST(SafeTensors, AreWrittenByThreadsAtOnce) {
-  const std::string path = TempPath("at_once.safetensors");
+  const TemporaryFolder folder;
+  const std::string path = folder / "written.safetensors";
   const NamedTensors tensors = {{"x", EmptyHostTensor({100, 100}, {kDLFloat, 32, 1})}};
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -148,8 +146,9 @@ TEST(SafeTensors, RefusesWhatIsMalformed) {
 }
 
 TEST(SafeTensors, RefusesFilesThatAreNotThere) {
-  EXPECT_THROW(ReadSafeTensors(TempPath("missing.safetensors")), tvm::ffi::Error);
-  EXPECT_THROW(WriteSafeTensors(TempPath("no/such/folder"), {}), tvm::ffi::Error);
+  const TemporaryFolder folder;
+  EXPECT_THROW(ReadSafeTensors(folder / "missing.safetensors"), tvm::ffi::Error);
+  EXPECT_THROW(WriteSafeTensors(folder / "no/such/folder", {}), tvm::ffi::Error);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deuteron/support/error.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
@@ -22,7 +23,8 @@ std::string ErrorOf(const std::string& path, const std::string& bytes) {
 }
 
 TEST(WriteFile, ReplacesWhatIsThere) {
-  const std::string path = testing::TempDir() + "/deuteron_write_file";
+  const TemporaryFolder folder;
+  const std::string path = folder / "written";
   WriteFile(path, "longer");
   WriteFile(path, std::string("a\0b", 3));
   std::ostringstream text;
@@ -32,7 +34,8 @@ TEST(WriteFile, ReplacesWhatIsThere) {
 
 /// Several threads of a process, as several processes: each writes a file of its own until it is whole.
 TEST(WriteFile, TakesWhatThreadsWriteAtOnce) {
-  const std::string path = testing::TempDir() + "/deuteron_write_file_at_once";
+  const TemporaryFolder folder;
+  const std::string path = folder / "written";
   constexpr size_t kBytes = 100'000;
   std::vector<std::thread> threads;
   for (const char letter : {'a', 'b', 'c', 'd'}) {

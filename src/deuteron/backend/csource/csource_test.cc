@@ -14,6 +14,7 @@
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/testing/library_test_util.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
@@ -24,17 +25,17 @@ using backend::SourceUnit;
 
 class Csource : public testing::Test {
  protected:
-  Csource() : folder_(fs::temp_directory_path() / ("deuteron-csource-test-" + std::to_string(getpid()))) {
+  Csource() {
     // The tests' own cache.
     setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
   }
-  ~Csource() override { fs::remove_all(folder_); }
 
   size_t NumCached() const {
     const fs::path cache = folder_ / "deuteron" / "sources";
     return fs::exists(cache) ? std::distance(fs::directory_iterator(cache), fs::directory_iterator()) : 0;
   }
-  const fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 constexpr const char* kModule = R"(

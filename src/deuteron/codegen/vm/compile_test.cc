@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <numeric>
 #include <set>
@@ -18,6 +17,7 @@
 #include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/instance.h"
+#include "deuteron/testing/temporary_folder.h"
 #include "deuteron/tir/function.h"
 
 namespace deuteron::codegen {
@@ -424,12 +424,11 @@ TEST_F(CompileTest, UserNamesAndArtefacts) {
   auto function = Downcast<relax::Function>(module_.Lookup(main));
   function = WithAttr(function, "input_names", Array<String>{"data/0:in"});
   module_.Update(main, WithAttr(function, "output_names", Array<String>{"w", "y"}));
-  const std::string path =
-      (std::filesystem::temp_directory_path() / ("deuteron_vm_" + std::to_string(getpid()) + ".so")).string();
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.so";
   WriteModel(path, "", CompileProgram(module_), {});
   Instance instance(runtime::Executable::Load(path));
   const auto named = instance.Run(runtime::NamedTensors{{"data/0:in", Sequence({4})}});
-  std::filesystem::remove(path);
   ASSERT_EQ(named.size(), 2u);
   EXPECT_EQ(named[0].first, "w");
   EXPECT_EQ(Values(named[0].second), (std::vector<float>{9, 10, 11, 12}));

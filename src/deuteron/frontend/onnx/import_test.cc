@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -12,6 +11,7 @@
 #include "deuteron/relax/expr.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/error.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -81,7 +81,8 @@ struct Graph {
 };
 
 std::string Write(const std::string& bytes) {
-  const std::string path = testing::TempDir() + "import_test.onnx";
+  static const TemporaryFolder folder;
+  const std::string path = folder / "model.onnx";
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }

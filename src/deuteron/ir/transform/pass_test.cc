@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "deuteron/ir/transform/instruments.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron::transform {
 namespace {
@@ -435,11 +436,11 @@ TEST(PrintIR, PrintsWhereItStands) {
 }
 
 TEST(Instruments, DumpsEachChangeOnce) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "deuteron_dump_test";
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder temporary;
+  const std::string folder = temporary / "dumped";
   Names log;
   PassContext context;
-  context.instruments = {std::make_shared<DumpInstrument>(folder.string(), [](const IRModule&) { return "m"; })};
+  context.instruments = {std::make_shared<DumpInstrument>(folder, [](const IRModule&) { return "m"; })};
   const auto change = ModulePass({.name = "change"}, [](IRModule, const PassContext&) { return IRModule::Empty(); });
   {
     const PassContext::Scope scope(context);

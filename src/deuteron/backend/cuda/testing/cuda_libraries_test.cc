@@ -12,6 +12,7 @@
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/testing/library_cases.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
@@ -33,11 +34,8 @@ std::string DeviceProblem() {
 /// Tests with a cache of their own.
 class CudaLibraries : public testing::TestWithParam<size_t> {
  protected:
-  CudaLibraries() : folder_(fs::temp_directory_path() / ("deuteron-cuda-test-" + std::to_string(getpid()))) {
-    setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
-  }
-  ~CudaLibraries() override { fs::remove_all(folder_); }
-  fs::path folder_;
+  CudaLibraries() { setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1); }
+  const TemporaryFolder folder_;
 };
 
 /// Why models cannot be compiled for a library.
@@ -51,8 +49,7 @@ TEST_P(CudaLibraries, CompileAndAgree) {
   if (const std::string missing = Missing(test.library); !missing.empty()) GTEST_SKIP() << missing;
   const Executable executable = Compile(test.module, {.threads = 1, .backend = test.library});
   EXPECT_FALSE(executable.runtime()->program().externals.empty());
-  const std::string path = (folder_ / "model.so").string();
-  fs::create_directories(folder_);
+  const std::string path = folder_ / "model.so";
   executable.Save(path);
   const Executable loaded = Executable::Load(path);
   const bool interpreted = std::string(test.name) != "dequantized" && std::string(test.name) != "scaled";
