@@ -3,7 +3,8 @@
     python tests/check.py                 the files that differ from HEAD (of a clean tree: those of the last commit)
     python tests/check.py --since REV     those that differ from REV
     python tests/check.py --all           everything; static analysis takes about a minute a file and core
-    python tests/check.py --no-tidy       without static analysis
+    python tests/check.py --no-tidy       without static analysis; of sources only those that have changed are compiled alone
+    python tests/check.py --all --no-tidy --alone   all of them: two seconds a file and core, and none the next time
     python tests/check.py --fix           formats the files first
 """
 
@@ -14,6 +15,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import compile_alone
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src" / "deuteron"
@@ -179,6 +182,15 @@ def check_faults():
     yield from faulty_texts(ROOT)[1]
 
 
+def check_temporaries():
+    """Tests have folders of their own for what they write: several may run at once."""
+    for name in repository_files():
+        if name.name.endswith(("_test.cc", "_fixture.cc", "_test_util.h")):
+            for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
+                if re.search(r"\btemp_directory_path\(|\bTempDir\(", line):
+                    yield f"{name}:{number}: a folder that others use too; TemporaryFolder (deuteron/testing/temporary_folder.h) makes one"
+
+
 def check_format(files):
     if not files:
         return
@@ -209,6 +221,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--since", metavar="REV")
     parser.add_argument("--no-tidy", action="store_true")
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--fix", action="store_true")
     arguments = parser.parse_args()
     files = all_files() if arguments.all else changed_files(arguments.since)
@@ -216,7 +229,9 @@ def main():
         run("clang-format", "-i", *map(str, files))
     # These cost nothing: always of everything.
     problems = [*check_layering(all_files()), *check_length(all_files()), *check_references(), *check_tests_of_promises(),
-                *check_faults(), *check_format(files)]
+                *check_faults(), *check_temporaries(), *check_format(files)]
+    every = arguments.all and (arguments.alone or not arguments.no_tidy)
+    problems += compile_alone.failures(files if every else changed_files(arguments.since))
     if not arguments.no_tidy:
         problems += check_tidy(files)
     for problem in dict.fromkeys(problems):
