@@ -1,8 +1,9 @@
 """Single-operator models over many operators, attributes, shapes and operator sets, against ONNX Runtime.
 
-    python tests/onnx/op_cases.py [PATTERN] [--mode compile|interpret|import] [--binary PATH] [--chunk N]
+    python tests/onnx/op_cases.py [PATTERN] [--mode MODE] [--part I/N] [--binary PATH] [--chunk N]
 
-All cases of a chunk run in one process (run_cases). The exit status is 5 where one differs.
+MODE is interpret, import, or compile[:no-fuse][:BACKEND][:checked], the last with every access of a kernel compared with
+its buffer. All cases of a chunk run in one process (run_cases). The exit status is 5 where one differs.
 """
 
 import argparse
@@ -429,10 +430,12 @@ def disagreement(result, expected, case):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("pattern", nargs="?", default="")
-    parser.add_argument("--mode", choices=["compile", "interpret", "import"], default="compile")
+    parser.add_argument("--mode", default="compile")
+    parser.add_argument("--part", default="0/1", metavar="I/N", help="of each N cases that one")
     parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "run_cases")
     parser.add_argument("--chunk", type=int, default=100)
     arguments = parser.parse_args()
+    part, parts = map(int, arguments.part.split("/"))
     pending, failures, total = [], 0, 0
 
     def flush():
@@ -456,7 +459,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as temporary:
         for index, one in enumerate([*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(), *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases(), *vector_cases.cases()]):
-            if not re.search(arguments.pattern, one.op):
+            if index % parts != part or not re.search(arguments.pattern, one.op):
                 continue
             text = describe(index, one)
             folder = pathlib.Path(temporary) / str(index)

@@ -138,7 +138,7 @@ void RunCase(const std::string& mode, const fs::path& folder) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "usage: run_cases interpret|import|compile[:no-fuse][:BACKEND] DIRECTORY...\n";
+    std::cerr << "usage: run_cases interpret|import|compile[:no-fuse][:BACKEND][:checked] DIRECTORY...\n";
     return 2;
   }
   for (int i = 2; i < argc; ++i) {
