@@ -62,6 +62,14 @@ template <typename T>
 void CheckElements(const T* indices, int64_t count, tvm::ffi::ShapeView extents, bool from_end,
                    const std::string& what) {
   const auto period = static_cast<int64_t>(extents.size());
+  if (period == 1) {
+    // All are looked at without a branch: which one is wrong is asked where one is.
+    bool any = false;
+    const auto extent = static_cast<uint64_t>(extents[0]);
+    const uint64_t below = from_end ? extent : 0;
+    for (int64_t i = 0; i < count; ++i) any |= static_cast<uint64_t>(int64_t{indices[i]}) + below >= extent + below;
+    if (!any) return;
+  }
   for (int64_t i = 0; i < count; ++i) {
     const int64_t extent = extents[static_cast<size_t>(period == 1 ? 0 : i % period)];
     if (indices[i] < (from_end ? -extent : 0) || indices[i] >= extent) {

@@ -38,7 +38,8 @@ constexpr double kExchangedPart = 0.5;
 /// Cycles to round two vectors of float32 to one of pairs of bfloat16, and to store it.
 constexpr double kCyclesOfRounding = 10;
 /// What the library must be faster by: estimates err by as much, and it has to be opened, and to generate code of its
-/// own, before its first result.
+/// own, before its first result. Not where both multiply bytes: generated code falls short of its estimate as much (it
+/// reads images of bytes with channels first).
 constexpr double kLeastGain = 1.1;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
@@ -94,6 +95,7 @@ class Estimator {
       return cycles;
     }
     cycles.generated = CyclesOfGenerated(work) + CyclesToPack();
+    cycles.keeps_bytes = ProductsAtOnce() == 4;
     return cycles;
   }
 
@@ -112,9 +114,10 @@ class Estimator {
               .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack(),
               .keeps_bytes = MultipliesBytes()};
     }
-    return {.library = library,
-            .generated =
-                batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack()};
+    return {
+        .library = library,
+        .generated = batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack(),
+        .keeps_bytes = ProductsAtOnce() == 4};
   }
 
  private:
@@ -131,10 +134,12 @@ class Estimator {
             .may_transform = is_constant && kernel.ty().as<TensorTypeNode>()->dtype == DataType::Float(32)};
   }
 
-  /// In the better layout: all of a network are assumed to have one.
+  /// In the better layout: all of a network are assumed to have one. Vectors compute bytes with channels first only
+  /// (ChannelsLast).
   double CyclesOfGenerated(const tir::ConvWork& work) const {
-    return std::min(CyclesOfConvolution(costs_, work, tir::ImageLayout::kChannelsFirst),
-                    CyclesOfConvolution(costs_, work, tir::ImageLayout::kChannelsLast));
+    const double channels_first = CyclesOfConvolution(costs_, work, tir::ImageLayout::kChannelsFirst);
+    if (MultipliesBytes()) return channels_first;
+    return std::min(channels_first, CyclesOfConvolution(costs_, work, tir::ImageLayout::kChannelsLast));
   }
 
   /// A load and a multiply-add for each tap.
@@ -206,15 +211,16 @@ class Estimator {
 
   /// Products that an instruction of generated code does in a lane (PackWeights).
   int ProductsAtOnce() const {
-    const bool is_constant = kernel_.inputs[1]->kind == RelaxKind::kConstant;
-    // Of bytes only images with fewer channels than a vector has lanes are computed by vectors (ChannelsLast).
-    if (MultipliesBytes()) return is_constant && IsNarrowImage() && tir::MultipliesBytes(Target::Current()) ? 4 : 1;
-    return is_constant && Precision().is_bfloat16() && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
+    if (kernel_.inputs[1]->kind != RelaxKind::kConstant) return 1;
+    if (MultipliesBytes()) return !IsGrouped() && tir::MultipliesBytes(Target::Current()) && !NeedsUnit() ? 4 : 1;
+    return Precision().is_bfloat16() && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
   }
-  bool IsNarrowImage() const {
-    const bool has_unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_u8i8x4")).has_value();
-    return has_unit && result_.size() > 2 && DimsOf(kernel_.inputs[1]->ty)[1] < lanes_ &&
-           kernel_.attrs.value("groups", 0) == 1;  // of a convolution
+  bool IsGrouped() const { return kernel_.attrs.value("groups", 1) != 1; }
+  /// Where there is a unit for bytes, vectors compute images with fewer channels than they have lanes only
+  /// (ChannelsLast).
+  bool NeedsUnit() const {
+    const bool is_narrow = result_.size() > 2 && DimsOf(kernel_.inputs[1]->ty)[1] < lanes_;
+    return tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_u8i8x4")).has_value() && !is_narrow;
   }
   double CyclesToPack() const {
     const std::vector<int64_t> data = DimsOf(kernel_.inputs[0]->ty);
@@ -266,7 +272,7 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
   }
   const double library = costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) + waiting +
                          kCyclesOfCall / (costs.machine().ghz * 1e9);
-  return {.library = (is_product || is_convolution ? kLeastGain : 1) * library,
+  return {.library = ((is_product || is_convolution) && !cycles.keeps_bytes ? kLeastGain : 1) * library,
           .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats) +
                        SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty)),
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
