@@ -366,9 +366,20 @@ def parts_of_parts():
                z = Add(s6, ones) y = Relu(z) }}""")
 
 
+def shorter_and_shorter():
+    """Lengths that cannot be told to be none below zero, each twice in the next."""
+    steps = " ".join(f"n{i} = Shape(s{i}) d{i} = Sub(n{i}, k) z{i} = ConstantOfShape<value: tensor = float[1] {{{i}.5}}>(d{i}) s{i + 1} = Add(b{i}, z{i})"
+                     for i in range(6))
+    others = ", ".join(f"float[M{i}] b{i}" for i in range(6))
+    for x, a, lengths in ((20, 3, (1, 14, 1, 1, 1, 2)), (18, 3, (15, 12, 1, 6, 1, 0)), (10, 0, (1, 10, 1, 1, 1, 1)), (1, 0, (1, 1, 7, 7, 1, 1))):
+        yield graph("ShorterAndShorter", [f(x), f(a), *map(f, lengths)], f"""g (float[N] s0, float[K] a, {others}) => (float y)
+            {{ k = Shape(a) {steps} t = Add(s6, z5) y = Relu(t) }}""")
+
+
 def cases():
     yield from twice()
     yield from parts_of_parts()
+    yield from shorter_and_shorter()
     yield from beside()
     yield from recurrent()
     yield from ranges_of_sizes()

@@ -169,6 +169,13 @@ TEST(Import, DimensionsJoinedAgainAndAgainDoNotGrow) {
   EXPECT_LE(size, 6);
 }
 
+size_t LongestLine(const Graph& graph) {
+  std::istringstream text(script::Print(Load(Write(graph.Model()))));
+  size_t longest = 0;
+  for (std::string line; std::getline(text, line);) longest = std::max(longest, line.size());
+  return longest;
+}
+
 TEST(Import, LengthsOfPartsOfPartsDoNotGrow) {
   // Rows m to k of x twice; of these rows m to k, twice; and so on.
   std::vector<Message> nodes = {Node("Shape", {"a"}, {"m"}), Node("Shape", {"b"}, {"k"})};
@@ -179,11 +186,23 @@ TEST(Import, LengthsOfPartsOfPartsDoNotGrow) {
   }
   nodes.push_back(Node("Identity", {"s8"}, {"y"}));
   const std::vector<Message> inputs = {ValueInfo("x", {"n", "4"}), ValueInfo("a", {"m"}), ValueInfo("b", {"k"})};
-  const Graph graph = {.nodes = nodes, .initializers = {Ints("twice", {2, 1})}, .inputs = inputs};
-  std::istringstream text(script::Print(Load(Write(graph.Model()))));
-  size_t longest = 0;
-  for (std::string line; std::getline(text, line);) longest = std::max(longest, line.size());
-  EXPECT_LE(longest, 800u);
+  EXPECT_LE(LongestLine({.nodes = nodes, .initializers = {Ints("twice", {2, 1})}, .inputs = inputs}), 800u);
+}
+
+TEST(Import, LengthsOfWhichNoSignIsKnownDoNotGrow) {
+  // A vector k shorter than the last one, or as long as another; and so on.
+  std::vector<Message> nodes = {Node("Shape", {"a"}, {"k"})};
+  std::vector<Message> inputs = {ValueInfo("s0", {"n"}), ValueInfo("a", {"k"})};
+  for (int i = 0; i < 8; ++i) {
+    const std::string at = std::to_string(i);
+    nodes.push_back(Node("Shape", {"s" + at}, {"n" + at}));
+    nodes.push_back(Node("Sub", {"n" + at, "k"}, {"d" + at}));
+    nodes.push_back(Node("ConstantOfShape", {"d" + at}, {"z" + at}));
+    nodes.push_back(Node("Add", {"b" + at, "z" + at}, {"s" + std::to_string(i + 1)}));
+    inputs.push_back(ValueInfo("b" + at, {"m" + at}));
+  }
+  nodes.push_back(Node("Identity", {"s8"}, {"y"}));
+  EXPECT_LE(LongestLine({.nodes = nodes, .inputs = inputs}), 800u);
 }
 
 TEST(Import, TheFirstRowsOfATableAreAsManyAsWhatTheyAreAddedTo) {

@@ -38,7 +38,12 @@ class LongDims::Namer : public ExprMutator {
  public:
   Namer(LongDims* dims, Span span) : dims_(dims), span_(std::move(span)) {}
 
-  PrimExpr VisitExpr(const PrimExpr& expr) override {
+  PrimExpr VisitExpr(const PrimExpr& expr) override { return Shorter(expr, /*is_dim=*/false); }
+  /// Of a dimension, which is not negative whether or not that can be proved.
+  PrimExpr ShorterDim(const PrimExpr& dim) { return Shorter(dim, /*is_dim=*/true); }
+
+ private:
+  PrimExpr Shorter(const PrimExpr& expr, bool is_dim) {
     if (!Counter(kLong).Exceeds(expr)) return expr;
     const PrimExpr shorter = ExprMutator::VisitExpr(expr);
     if (shorter.dtype() != DataType::Int(64)) return shorter;
@@ -46,7 +51,7 @@ class LongDims::Namer : public ExprMutator {
     const auto found = dims_->names_.find(shorter);
     if (found != dims_->names_.end()) return found->second;
     relax::BlockBuilder& builder = *dims_->builder_;
-    if (!builder.analyzer().CanProveGreaterEqual(shorter, 0)) return shorter;
+    if (!is_dim && !builder.analyzer().CanProveGreaterEqual(shorter, 0)) return shorter;
     const tir::Var name{String(builder.UniqueName("length"))};
     // What a tensor holds is not looked through: nothing puts the expression back.
     const relax::Var held = builder.Emit(relax::ShapeToTensor(relax::ShapeExpr({shorter})), "", span_);
@@ -55,22 +60,17 @@ class LongDims::Namer : public ExprMutator {
     return name;
   }
 
- private:
   LongDims* dims_;
   Span span_;
 };
 
-Array<PrimExpr> LongDims::Shortened(const Array<PrimExpr>& exprs, const Span& span) {
-  Namer namer(this, span);
-  return exprs.Map([&](const PrimExpr& expr) { return namer.VisitExpr(expr); });
-}
-
 void LongDims::Shorten(Value* result, const Span& span) {
   if (!result->defined() || (*result)->elements || (*result)->is_rows) return;
   Value::State& state = *result->operator->();
+  Namer namer(this, span);
   if (state.symbolic != nullptr && !state.symbolic->IsConstant()) {
     const Array<PrimExpr> values(state.symbolic->values.begin(), state.symbolic->values.end());
-    const Array<PrimExpr> shorter = Shortened(values, span);
+    const Array<PrimExpr> shorter = values.Map([&](const PrimExpr& value) { return namer.VisitExpr(value); });
     if (!shorter.same_as(values)) {
       state.symbolic = MakeSymbolic(state.symbolic->dtype, state.symbolic->shape, {shorter.begin(), shorter.end()});
     }
@@ -78,7 +78,7 @@ void LongDims::Shorten(Value* result, const Span& span) {
   const auto* type = state.expr.defined() ? state.expr.ty().as<TensorTypeNode>() : nullptr;
   if (type == nullptr || !type->has_shape()) return;
   const Array<PrimExpr> shape = *type->shape;
-  const Array<PrimExpr> shorter = Shortened(shape, span);
+  const Array<PrimExpr> shorter = shape.Map([&](const PrimExpr& dim) { return namer.ShorterDim(dim); });
   if (!shorter.same_as(shape))
     state.expr = builder_->EmitMatchCast(state.expr, TensorType(shorter, type->dtype), "", span);
 }

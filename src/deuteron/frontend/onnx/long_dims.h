@@ -11,8 +11,8 @@ namespace deuteron::onnx {
 
 /// Lengths that a model works out of lengths grow from node to node (how many boxes there are in images that were
 /// scaled, cropped and filled up), and every pass would look through them again and again. Parts of them that are long
-/// and not negative are bound to symbols, the same ones to the same symbol. Sums and products are looked into, so that
-/// a multiple stays one.
+/// and not negative, as dimensions are, are bound to symbols, the same ones to the same symbol. Sums and products are
+/// looked into, so that a multiple stays one.
 class LongDims {
  public:
   /// Bindings are emitted by `builder`, and hold from there on.
@@ -23,7 +23,6 @@ class LongDims {
 
  private:
   class Namer;
-  Array<PrimExpr> Shortened(const Array<PrimExpr>& exprs, const Span& span);
 
   struct Hash {
     size_t operator()(const PrimExpr& expr) const { return ExprHash(expr); }
