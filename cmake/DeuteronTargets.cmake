@@ -43,14 +43,17 @@ function(deuteron_layer name)
 endfunction()
 
 # lld starts every target that LLVM was built with, which would link them all: half of the library. Those that nothing is compiled
-# for are started by functions that do nothing.
+# for are started by functions that do nothing, and so are readers of assembler.
 set(DEUTERON_LLVM_TARGETS X86 AArch64)
 set(DEUTERON_UNUSED_LLVM_TARGETS "${PROJECT_BINARY_DIR}/unused_llvm_targets.c")
 set(unused_llvm_targets ${LLVM_TARGETS_TO_BUILD})
 list(REMOVE_ITEM unused_llvm_targets ${DEUTERON_LLVM_TARGETS})
 set(source "")
+foreach(target ${LLVM_TARGETS_TO_BUILD})
+  string(APPEND source "void LLVMInitialize${target}AsmParser(void) {}\n")
+endforeach()
 foreach(target ${unused_llvm_targets})
-  foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser)
+  foreach(part TargetInfo Target TargetMC AsmPrinter)
     string(APPEND source "void LLVMInitialize${target}${part}(void) {}\n")
   endforeach()
 endforeach()

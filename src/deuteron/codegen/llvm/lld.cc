@@ -6,6 +6,28 @@
 
 LLD_HAS_DRIVER(elf)
 
+/// What lld compiles bitcode with, which holds all of LLVM's passes. It is made at every link, and objects of machine
+/// code give it nothing to do: this stands in its place.
+namespace lld::elf {
+
+class BitcodeFile;
+class InputFile;
+
+class BitcodeCompiler {
+ public:
+  BitcodeCompiler();
+  ~BitcodeCompiler();
+  void add(BitcodeFile& file);
+  std::vector<InputFile*> compile();
+};
+
+BitcodeCompiler::BitcodeCompiler() = default;
+BitcodeCompiler::~BitcodeCompiler() = default;
+void BitcodeCompiler::add(BitcodeFile& /*file*/) {}
+std::vector<InputFile*> BitcodeCompiler::compile() { return {}; }
+
+}  // namespace lld::elf
+
 namespace deuteron::codegen {
 
 bool RunElfLinker(const std::vector<std::string>& arguments, std::string* messages) {

@@ -33,21 +33,60 @@ void InitializeLlvmOnce() {
 /// Those of LLVM's passes that change what kernels become: what LLVM runs for C++ takes three times as long. Kernels
 /// are functions that call no others but the bodies of their loops; loops have their tests behind them, variables of 64
 /// bits that count up by one, and vectors are there already.
-constexpr std::string_view kPasses =
-    "function<eager-inv>("
-    "simplifycfg,sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
-    "early-cse<memssa>,jump-threading,simplify-open,loop-mssa(licm<allowspeculation>),"
-    "finish-loops,know-lengths,loop(loop-unroll-full),sroa<modify-cfg>,share-values,"
-    // The loops of scalars that are left, and tails.
-    "loop-vectorize,share-ends,"
-    "finish-loops,loop-unroll<O2>,tidy-copies,div-rem-pairs,simplifycfg)";
+///
+/// They are named here by their classes, not by a text that LLVM's PassBuilder reads: that one refers to all passes
+/// that there are, which are a third of the library.
+llvm::FunctionPassManager MakePasses() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::JumpThreadingPass());
+  passes.addPass(SimplifyOpen());
+  llvm::LoopPassManager invariants;
+  invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariants), /*UseMemorySSA=*/true));
+  passes.addPass(FinishLoops());
+  passes.addPass(KnowLengths());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(ShareValues());
+  // The loops of scalars that are left, and tails.
+  passes.addPass(llvm::LoopVectorizePass());
+  passes.addPass(ShareEnds());
+  passes.addPass(FinishLoops());
+  passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions().setOptLevel(2)));
+  passes.addPass(TidyCopies());
+  passes.addPass(llvm::DivRemPairsPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  return passes;
+}
 
-/// Adds a pass of ours if it is called `name`; whether it is.
-template <typename Own>
-bool AddIf(const llvm::StringRef name, llvm::FunctionPassManager* passes) {
-  if (name != Own::kName) return false;
-  passes->addPass(Own());
-  return true;
+llvm::AAManager AliasAnalyses() {
+  llvm::AAManager analyses;
+  analyses.registerFunctionAnalysis<llvm::BasicAA>();
+  analyses.registerFunctionAnalysis<llvm::ScopedNoAliasAA>();
+  analyses.registerFunctionAnalysis<llvm::TypeBasedAA>();
+  return analyses;
+}
+
+template <typename... Analyses>
+void Register(llvm::FunctionAnalysisManager* functions) {
+  (functions->registerPass([] { return Analyses(); }), ...);
+}
+
+/// Makes known to `functions` what the passes ask for.
+void RegisterAnalyses(llvm::TargetMachine* machine, llvm::FunctionAnalysisManager* functions) {
+  functions->registerPass([] { return AliasAnalyses(); });
+  functions->registerPass([&] { return machine->getTargetIRAnalysis(); });
+  Register<llvm::AssumptionAnalysis, llvm::BasicAA, llvm::BlockFrequencyAnalysis, llvm::BranchProbabilityAnalysis,
+           llvm::DemandedBitsAnalysis, llvm::DominatorTreeAnalysis, llvm::LazyValueAnalysis, llvm::LoopAccessAnalysis,
+           llvm::LoopAnalysis, llvm::MemoryDependenceAnalysis, llvm::MemorySSAAnalysis,
+           llvm::OptimizationRemarkEmitterAnalysis, llvm::PostDominatorTreeAnalysis, llvm::ScalarEvolutionAnalysis,
+           llvm::ScopedNoAliasAA, llvm::ShouldRunExtraVectorPasses, llvm::TargetLibraryAnalysis, llvm::TypeBasedAA>(
+      functions);
 }
 
 /// An option of LLVM that is a switch; as it was again at the end.
@@ -122,39 +161,26 @@ std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const Cod
 }
 
 void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenOptions& options) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.LoopInterleaving = true;
-  // Tiles come vectorised from TIR; packing scalars again would only undo their shape.
-  tuning.SLPVectorization = false;
+  if (options.opt_level == 0) return;
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback([&](const llvm::StringRef pass, const llvm::Any&) {
     llvm::OptPassGate& gate = module->getContext().getOptPassGate();
     return !gate.isEnabled() || gate.shouldRunPass(pass, "");
   });
-  llvm::PassBuilder builder(machine, tuning, std::nullopt, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  if (options.opt_level == 0) {
-    builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(*module, modules);
-    return;
-  }
-  builder.registerPipelineParsingCallback([](const llvm::StringRef name, llvm::FunctionPassManager& function_passes,
-                                             llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-    return AddIf<SimplifyOpen>(name, &function_passes) || AddIf<FinishLoops>(name, &function_passes) ||
-           AddIf<KnowLengths>(name, &function_passes) || AddIf<ShareValues>(name, &function_passes) ||
-           AddIf<ShareEnds>(name, &function_passes) || AddIf<TidyCopies>(name, &function_passes);
-  });
+  RegisterAnalyses(machine, &functions);
+  loops.registerPass([&] { return llvm::PassInstrumentationAnalysis(&callbacks); });
+  functions.registerPass([&] { return llvm::PassInstrumentationAnalysis(&callbacks); });
+  modules.registerPass([&] { return llvm::PassInstrumentationAnalysis(&callbacks); });
+  loops.registerPass([&] { return llvm::FunctionAnalysisManagerLoopProxy(functions); });
+  loops.registerPass([] { return llvm::ShouldRunExtraSimpleLoopUnswitch(); });
+  functions.registerPass([&] { return llvm::LoopAnalysisManagerFunctionProxy(loops); });
+  functions.registerPass([&] { return llvm::ModuleAnalysisManagerFunctionProxy(modules); });
+  modules.registerPass([&] { return llvm::FunctionAnalysisManagerModuleProxy(functions); });
   llvm::ModulePassManager passes;
-  llvm::Error error = builder.parsePassPipeline(passes, kPasses);
-  DEUTERON_CHECK(!error) << llvm::toString(std::move(error));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(MakePasses(), /*EagerlyInvalidate=*/true));
   passes.run(*module, modules);
 }
 
