@@ -151,8 +151,19 @@ bool Recomputation::StandsForProducer(const Block& block) const {
   const std::vector<Block> producers = schedule_->GetProducers(block);
   return std::any_of(producers.begin(), producers.end(), [&](const Block& producer) {
     return MayInline(*schedule_, producer) && consumers_.at(producer).size() == 1 &&
-           OpsPerInstance(schedule_->Get(producer)) + Of(block) > cheap_ops_;
+           OfOwn(producer) + Of(block) > cheap_ops_;
   });
+}
+
+double Recomputation::OfOwn(const Block& block) const {
+  const auto [at, inserted] = own_.try_emplace(block, OpsPerInstance(schedule_->Get(block)));
+  if (!inserted) return at->second;
+  double ops = at->second;
+  for (const Block& producer : schedule_->GetProducers(block)) {
+    if (ops > cheap_ops_) break;
+    if (consumers_.at(producer).size() == 1 && MayInline(*schedule_, producer)) ops += OfOwn(producer);
+  }
+  return own_[block] = ops;
 }
 
 void InlineRowStages(Schedule* schedule, const Target& target, const std::function<bool(const Block&)>& is_one_a_row) {

@@ -92,6 +92,8 @@ class Recomputation {
   /// Operations an element that each block that reads the stage would repeat: the stage's and those of the stages
   /// behind it that are repeated already. 0 if one block reads it.
   double Of(const Block& block) const;
+  /// Operations an element of a stage and of what is computed for nobody but it, stage after stage.
+  double OfOwn(const Block& block) const;
 
   Schedule* schedule_;
   /// A stage that several others read is computed by each of them if that repeats no more operations an element.
@@ -99,6 +101,7 @@ class Recomputation {
   /// Before anything was inlined.
   std::unordered_map<Block, std::vector<Block>> consumers_;
   std::unordered_map<Block, double> repeated_;
+  mutable std::unordered_map<Block, double> own_;
 };
 
 /// Inlines stages that are cheap to repeat into those that read them; what is computed once a row (`is_one_a_row`),
