@@ -117,6 +117,8 @@ def DeadCodeElimination(entry_functions: Any = ...) -> Pass:
     """removes unused pure bindings and unreachable functions"""
 def DecomposeOpsForInference(func_name: Any = ...) -> Pass:
     """writes batch_norm and other composite operators out in simpler ones"""
+def DotProducts() -> Pass:
+    """sums along the rows of a matrix that would be transposed and multiplied by one row"""
 def DropPaddedTaps() -> Pass:
     """leaves out the elements of convolutions' windows that meet nothing but padding"""
 def DropUnreadPixels() -> Pass:
@@ -137,6 +139,8 @@ def FoldRequantization() -> Pass:
     """makes what scales and shifts values before a quantisation one multiplication and one addition"""
 def FuseAttention() -> Pass:
     """merges two products with a softmax between them"""
+def FuseLoops() -> Pass:
+    """makes kernels of loops whose steps are kernels"""
 def FuseOps(fuse_opt_level: Any = ..., wrap_single: Any = ..., relay_rules: Any = ...) -> Pass:
     """groups calls of loop-level functions into Primitive functions"""
 def FuseOpsByPattern(patterns: Any = ..., bind_constants: Any = ..., annotate_codegen: Any = ..., entry_functions: Any = ...) -> Pass:

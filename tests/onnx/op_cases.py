@@ -121,6 +121,12 @@ def cases():
         yield case("MatMul", [f(*a), f(*b)])
     yield case("Gemm", [f(3, 4), f(4, 5), f(5)], alpha=0.5, beta=2.0)
     yield case("Gemm", [f(4, 3), f(5, 4), f(3, 1)], transA=1, transB=1)
+    for k, n in [(8, 5), (67, 300)]:
+        yield case("Gemm", [f(1, k), f(n, k), f(n)], transB=1, alpha=0.5)
+        yield graph("RowByTransposed", [f(2, 3, 1, k), f(2, n, 3, k)], f"""g (float[2, 3, 1, {k}] x, float[2, N, 3, {k}] y) => (float[2, 3, 1, N] z) {{
+            t = Transpose <perm: ints = [0, 2, 3, 1]> (y) z = MatMul (x, t) }}""")
+        yield graph("VectorByTransposed", [f(k).astype(np.float16), f(n, k).astype(np.float16)], f"""g (float16[{k}] x, float16[N, {k}] y) => (float16[N] z) {{
+            t = Transpose <perm: ints = [1, 0]> (y) z = MatMul (x, t) }}""")
     for equation, shapes in [("ij,jk->ik", [(2, 3), (3, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]), ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)]),
                              ("ij->ji", [(2, 3)]), ("ij->", [(2, 3)]), ("nchw,nkhw->nck", [(2, 7, 3, 5), (2, 4, 3, 5)]), ("abc,dbc,bc->ad", [(2, 3, 4), (5, 3, 4), (3, 4)]), ("abc,acb->a", [(2, 3, 3), (2, 3, 3)]),
                              ("abcd,abcd->a", [(2, 3, 4, 5)] * 2), ("abb,ab->a", [(2, 3, 3), (2, 3)]), ("abc,dbc->ad", [(2, 3, 4), (5, 1, 4)])]:

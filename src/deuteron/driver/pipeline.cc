@@ -30,6 +30,7 @@ std::vector<Pipeline> MakePipelines() {
                           {"DeadCodeElimination"},
                           {"FoldConstant"},
                           {"DeadCodeElimination"},
+                          {"DotProducts"},
                           {"PartitionFor"},
                           {"MergeCompositeFunctions"},
                           {"RunCodegen"}};
@@ -96,15 +97,11 @@ transform::Sequential MakePipeline(std::string_view name) {
 }
 
 const std::vector<std::string>& MergingPasses() {
-  static const auto* passes = new std::vector<std::string>{"CombineMatmulsOfOneWeight",
-                                                           "SeparateOutputs",
-                                                           "FuseReductions",
-                                                           "FuseAttention",
-                                                           "FuseWindows",
-                                                           "FuseProducts",
-                                                           "FuseSiblings",
-                                                           "RecomputeProducers",
-                                                           "FuseLoops"};
+  static const auto* passes = new std::vector<std::string>{"DotProducts",        "CombineMatmulsOfOneWeight",
+                                                           "SeparateOutputs",    "FuseReductions",
+                                                           "FuseAttention",      "FuseWindows",
+                                                           "FuseProducts",       "FuseSiblings",
+                                                           "RecomputeProducers", "FuseLoops"};
   return *passes;
 }
 

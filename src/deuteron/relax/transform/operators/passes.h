@@ -43,6 +43,9 @@ Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops
 Pass FoldRequantization();
 /// Heads of one query that share keys become rows of one head, which are read once.
 Pass HeadsToRows();
+
+/// Products of one row and a transposed matrix, which the run gives, become sums along that matrix's rows.
+Pass DotProducts();
 /// Products of dequantised bytes with dequantised constant weights become products of integers.
 Pass IntegerProducts();
 /// Moves what rearranges or selects elements before their dequantisation, and drops a quantisation that undoes it.
