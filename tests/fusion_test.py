@@ -14,6 +14,7 @@ import tempfile
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -232,6 +233,12 @@ def conv_block():
     return b.model("conv_block")
 
 
+def branches():
+    return onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]> branches (float[4, 8] x, bool c) => (float[4, 8] y) {
+      y = If (c) <then_branch = t () => (float[4, 8] a) { s = Exp (x)  r = Add (s, x)  a = Sqrt (r) },
+                  else_branch = e () => (float[4, 8] b) { u = Tanh (x)  b = Mul (u, x) }> }""")
+
+
 def count_kernels(binary, model, *flags):
     """Calls of kernels in what the graph passes give."""
     command = [binary, "opt", model, "--pipeline", "graph", "--passes", "", "--backend", "none", "--no-spans"]
@@ -299,12 +306,17 @@ def check_patterns(binary, folder):
         if count_kernels(binary, path, *flags) != 1:
             failures += 1
             print(f"conv, batch norm, relu {flags}: {count_kernels(binary, path, *flags)} kernels")
+    path = folder / "branches.onnx"
+    onnx.save(branches(), path)
+    if count_kernels(binary, path) != 2:
+        failures += 1
+        print(f"two branches: {count_kernels(binary, path)} kernels")
     path = folder / "channels.onnx"
     onnx.save(group_norm(2, 6, 4, 5, 3), path)
     if gathers_channels(binary, path):
         failures += 1
         print("group norm: the vectors of the last stage lie in several channels")
-    print(f"{len(models) + 3} patterns, {failures} failed")
+    print(f"{len(models) + 4} patterns, {failures} failed")
     return failures
 
 

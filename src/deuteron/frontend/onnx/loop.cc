@@ -326,6 +326,17 @@ relax::SeqExpr Impossible(const NodeContext& node, const std::string& reason, co
   });
 }
 
+/// A branch, as a function that it calls: operators fuse in functions.
+relax::SeqExpr Called(const NodeContext& node, const relax::SeqExpr& branch, const Type& type) {
+  relax::BlockBuilder& builder = node.builder();
+  builder.BeginBindingBlock();
+  const relax::Var function = builder.Emit(relax::Function({}, branch, type), NameOf(node, "_branch"));
+  const relax::Var result = builder.Emit(relax::Call(function, {}));
+  relax::SeqExpr body({builder.EndBlock()}, result);
+  body->ty = type;
+  return body;
+}
+
 }  // namespace
 
 Results EmitBranches(const NodeContext& node, const Expr& condition, const std::function<Results()>& then_graph,
@@ -376,7 +387,7 @@ Results EmitBranches(const NodeContext& node, const Expr& condition, const std::
     node.Unsupported("branches that give values of different types: " + relax::Describe(then_type) + " and " +
                      relax::Describe(else_type) + "; bring both to one by Cast or Reshape");
   }
-  relax::If branch(condition, then_branch, else_branch);
+  relax::If branch(condition, Called(node, then_branch, then_type), Called(node, else_branch, else_type));
   branch->ty = type;
   const relax::Var result(node.builder().UniqueName("gv"), type);
   relax::SeqExpr body({relax::BindingBlock({relax::VarBinding(result, branch)})}, result);
