@@ -34,6 +34,29 @@ def forest(trees, depth, features, targets, votes, seed=0):
     return {f"nodes_{name}": values for name, values in nodes.items()} | {f"{votes}_{name}": values for name, values in leaves.items()}
 
 
+def uneven_forest(trees, leaves, features, targets, votes, seed):
+    """Attributes of trees that grow where they grew last, or anywhere: some paths are many times as long as others."""
+    random = np.random.default_rng(seed)
+    nodes = {name: [] for name in ("treeids", "nodeids", "modes", "featureids", "values", "truenodeids", "falsenodeids", "missing_value_tracks_true")}
+    votes_of = {name: [] for name in ("treeids", "nodeids", "ids", "weights")}
+    for tree in range(trees):
+        children, tips = [None], [0]
+        for _ in range(leaves[tree % len(leaves)] - 1):
+            tip = tips.pop(-1 - int(random.integers(2)) % len(tips) if random.random() < 0.6 else int(random.integers(len(tips))))
+            children[tip] = (len(children), len(children) + 1)
+            tips += children[tip]
+            children += [None, None]
+        for number, pair in enumerate(children):
+            mode = "LEAF" if pair is None else ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT")[number % 4 if seed % 2 else 0]
+            row = (tree, number, mode, int(random.integers(features)), float(F(random.normal())), *(pair or (0, 0)), int(pair is not None and number % 3 == 0))
+            for name, value in zip(nodes, row):
+                nodes[name].append(value)
+            if pair is None:
+                for name, value in zip(votes_of, (tree, number, int(random.integers(targets)), float(F(random.normal())))):
+                    votes_of[name].append(value)
+    return {f"nodes_{name}": values for name, values in nodes.items()} | {f"{votes}_{name}": values for name, values in votes_of.items()}
+
+
 def narrow_cases():
     for dtype in (ml_dtypes.int4, ml_dtypes.uint4):
         # Three rows of five: the file packs two elements to a byte across rows.
@@ -144,6 +167,13 @@ def cases():
     yield ml("TreeEnsembleRegressor", [wide], n_targets=2, **many)
     tracks = [0 if mode == "LEAF" else number % 2 for number, mode in enumerate(many["nodes_modes"])]
     yield ml("TreeEnsembleRegressor", [wide], n_targets=2, nodes_missing_value_tracks_true=tracks, **many)
+    # Trees of one word of leaves, of several, of as many as no tree has the same; rows of full vectors and others.
+    rows = f(37, 6)
+    rows[3:9] = np.nan
+    for seed, leaves in enumerate([(31,), (32,), (33, 5), (40, 20, 70), (1, 2, 90)]):
+        yield ml("TreeEnsembleRegressor", [rows], n_targets=1, **uneven_forest(7, leaves, 6, 1, "target", seed))
+        yield ml("TreeEnsembleRegressor", [rows[:1]], n_targets=2, aggregate_function="MAX", **uneven_forest(8, leaves, 6, 2, "target", seed + 5))
+        yield ml("TreeEnsembleClassifier", [rows[9:]], outputs=2, classlabels_int64s=[2, 4, 6], **uneven_forest(30, leaves, 6, 3, "class", seed))
     # Support vectors: all kernels, one class against the rest of the world, two classes and several.
     numbers = lambda *shape, low=-1.0: [float(v) for v in f(*shape, low=low, high=1.0).ravel()]
     for kernel in ["LINEAR", "POLY", "RBF", "SIGMOID"]:

@@ -72,6 +72,8 @@ def collapse_sum_like(data: Any, collapse_target: Any) -> Call:
     """relax.collapse_sum_like(data, collapse_target). Attributes: none. A UsageError for others."""
 def collapse_sum_to(data: Any, shape: Any) -> Call:
     """relax.collapse_sum_to(data, shape). Attributes: none. A UsageError for others."""
+def common_bits(x: Any, axis: Any = ..., keepdims: Any = ...) -> Call:
+    """relax.common_bits(x). Attributes: axis, keepdims. A UsageError for others."""
 def concat(tensors: Any, axis: Any = ...) -> Call:
     """relax.concat(tensors). Attributes: axis. A UsageError for others."""
 def cos(x: Any) -> Call:

@@ -69,6 +69,15 @@ PrimExpr ExtremeOf(PrimExpr source, const Array<tir::IterVar>& axes, bool greate
                      {std::move(source)}, axes);
 }
 
+PrimExpr CommonBitsOf(PrimExpr source, const Array<tir::IterVar>& axes) {
+  const DataType dtype = source.dtype();
+  const tir::Var lhs("x", dtype);
+  const tir::Var rhs("y", dtype);
+  const PrimExpr all = dtype.is_uint() ? MaxValue(dtype) : MakeConst(dtype, -1);
+  return tir::Reduce(tir::CommReducer({lhs}, {rhs}, {CallIntrin("bitwise_and", {lhs, rhs})}, {all}),
+                     {std::move(source)}, axes);
+}
+
 /// The sum over `axes` in the type of the accumulator, divided by the number of elements.
 te::Tensor MeanInAccumulator(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims) {
   const DataType accumulator = AccumulatorType(x.dtype());
@@ -106,6 +115,8 @@ te::Tensor Reduce(const te::Tensor& x, const std::vector<size_t>& axes, bool kee
             return ExtremeOf(value, reduced.iterators, true);
           case ReduceKind::kMin:
             return ExtremeOf(value, reduced.iterators, false);
+          case ReduceKind::kBits:
+            return CommonBitsOf(value, reduced.iterators);
         }
         DEUTERON_UNREACHABLE();
       },

@@ -8,7 +8,8 @@
 
 namespace deuteron::topi {
 
-enum class ReduceKind : uint8_t { kSum, kProd, kMax, kMin };
+/// kBits: the bits that all elements have; integers only.
+enum class ReduceKind : uint8_t { kSum, kProd, kMax, kMin, kBits };
 /// 16-bit floats are summed and multiplied in float32.
 te::Tensor Reduce(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims, ReduceKind kind);
 /// Integers: the quotient is truncated.

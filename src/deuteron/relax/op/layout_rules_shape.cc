@@ -391,7 +391,8 @@ std::optional<LayoutAnswer> ScatterNDRule(const LayoutQuery& query) {
 
 std::vector<LayoutRow> ReductionLayouts() {
   std::vector<LayoutRow> rows;
-  for (const char* name : {"sum", "prod", "max", "min", "mean", "variance", "std"}) rows.push_back({name, Reduce});
+  for (const char* name : {"sum", "prod", "max", "min", "mean", "variance", "std", "common_bits"})
+    rows.push_back({name, Reduce});
   for (const char* name : {"argmax", "argmin"}) rows.push_back({name, ArgReduce});
   for (const char* name : {"cumsum", "cumprod"}) {
     rows.push_back({name, AlongOptionalAxis<ScanopAttrsNode>});

@@ -53,6 +53,12 @@ TEST(Statistical, Reduces) {
   Check(
       {x}, [](const auto& v) { return Min(v[0], {{1}}); },
       {ReduceMiddle(x, kInf, [](double a, double b) { return std::min(a, b); })}, symbols);
+  const Dense bits({2, 3, 2}, DataType::Int(32), {7, -1, 5, -1, 13, -8, 0, -4, 3, 11, 1, 6});
+  Check(
+      {bits}, [](const auto& v) { return CommonBits(v[0], {{1}}); }, {Dense({2, 2}, DataType::Int(32), {5, -8, 0, 0})},
+      symbols);
+  Check({Dense({3}, DataType::UInt(8), {255, 254, 126})}, [](const auto& v) { return CommonBits(v[0]); },
+        {Dense({}, DataType::UInt(8), {126})});
   const Dense variance = Fill({2, 4}, [&](const Index& i) {
     double total = 0;
     for (int64_t k = 0; k < 3; ++k) total += std::pow(x.at({i[0], k, i[1]}) - mean.at(i), 2);

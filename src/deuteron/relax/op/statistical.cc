@@ -40,6 +40,15 @@ Type InferReduction(const Call& call, const BlockBuilder&) {
   return WithShape(data, shape);
 }
 
+Type InferCommonBits(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  const DataType dtype = TensorArg(call, 0)->dtype;
+  if (!dtype.is_integer() && !dtype.is_void()) {
+    ThrowOpError(call, "its operand must be of integers and is of " + dtype.ToString());
+  }
+  return InferReduction(call, builder);
+}
+
 using Reduction = te::Tensor (*)(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims);
 
 template <topi::ReduceKind kind>
@@ -62,6 +71,7 @@ constexpr ReductionRule kReductions[] = {
     {"mean", topi::Mean},
     {"variance", topi::Variance},
     {"std", StdOf},
+    {"common_bits", ReduceBy<topi::ReduceKind::kBits>},
 };
 
 template <size_t rule>
@@ -73,8 +83,8 @@ Expr LegalizeReduction(BlockBuilder& builder, const Call& call) {
 }
 
 template <size_t rule>
-OpInfo ReductionRow() {
-  return {kReductions[rule].name, {"x"}, "deuteron.relax.StatisticalAttrs", InferReduction, LegalizeReduction<rule>};
+OpInfo ReductionRow(InferType infer = InferReduction) {
+  return {kReductions[rule].name, {"x"}, "deuteron.relax.StatisticalAttrs", infer, LegalizeReduction<rule>};
 }
 
 Type InferScan(const Call& call, const BlockBuilder& builder) {
@@ -127,6 +137,7 @@ std::vector<OpInfo> StatisticalOps() {
       ReductionRow<4>(),
       ReductionRow<5>(),
       ReductionRow<6>(),
+      ReductionRow<7>(InferCommonBits),
       {"cumsum", {"data"}, kScan, InferScan, LegalizeScan<false>},
       {"cumprod", {"data"}, kScan, InferScan, LegalizeScan<true>},
   };
@@ -137,6 +148,9 @@ Expr Mean(Expr x, ReduceAxes axis, bool keepdims) { return MakeReduction("mean",
 Expr Max(Expr x, ReduceAxes axis, bool keepdims) { return MakeReduction("max", std::move(x), axis, keepdims); }
 Expr Min(Expr x, ReduceAxes axis, bool keepdims) { return MakeReduction("min", std::move(x), axis, keepdims); }
 Expr Prod(Expr x, ReduceAxes axis, bool keepdims) { return MakeReduction("prod", std::move(x), axis, keepdims); }
+Expr CommonBits(Expr x, ReduceAxes axis, bool keepdims) {
+  return MakeReduction("common_bits", std::move(x), axis, keepdims);
+}
 Expr Variance(Expr x, ReduceAxes axis, bool keepdims) {
   return MakeReduction("variance", std::move(x), axis, keepdims);
 }

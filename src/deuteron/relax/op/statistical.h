@@ -42,6 +42,8 @@ Expr Sum(Expr x, ReduceAxes axis = std::nullopt, bool keepdims = false);
 Expr Mean(Expr x, ReduceAxes axis = std::nullopt, bool keepdims = false);
 Expr Max(Expr x, ReduceAxes axis = std::nullopt, bool keepdims = false);
 Expr Min(Expr x, ReduceAxes axis = std::nullopt, bool keepdims = false);
+/// The bits that all elements have, which are integers.
+Expr CommonBits(Expr x, ReduceAxes axis = std::nullopt, bool keepdims = false);
 Expr Prod(Expr x, ReduceAxes axis = std::nullopt, bool keepdims = false);
 /// Of the population: divided by the number of elements.
 Expr Variance(Expr x, ReduceAxes axis = std::nullopt, bool keepdims = false);

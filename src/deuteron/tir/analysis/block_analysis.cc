@@ -126,6 +126,29 @@ class RegionBuilder {
   arith::Analyzer analyzer_;
 };
 
+/// The two values that a reduction's update makes one of; nothing if it is none.
+std::optional<std::pair<PrimExpr, PrimExpr>> CombinedOperands(const PrimExpr& value) {
+  switch (value->kind) {
+    case ExprKind::kAdd:
+    case ExprKind::kMul:
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+    case ExprKind::kAnd:
+    case ExprKind::kOr: {
+      const auto* binary = static_cast<const BinaryNode*>(value.get());
+      return std::make_pair(binary->a, binary->b);
+    }
+    case ExprKind::kCall: {
+      static const Op kBitwiseAnd = Op::Get("tir.bitwise_and");
+      const auto* call = static_cast<const CallNode*>(value.get());
+      if (!call->op.same_as(kBitwiseAnd)) return std::nullopt;
+      return std::make_pair(call->args[0], call->args[1]);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
 /// Whether all indices are variables, each another one.
 bool ArePlainDistinct(const Array<PrimExpr>& indices) {
   std::unordered_set<const Object*> seen;
@@ -315,6 +338,10 @@ std::optional<StoredValue> GetStoredValue(const Stmt& body) {
   return StoredValue{store->buffer, store->indices, value};
 }
 
+PrimExpr ReductionUpdate::Combined(const PrimExpr& a, const PrimExpr& b) const {
+  return combiner == ExprKind::kCall ? CallIntrin("bitwise_and", {a, b}) : MakeBinary(combiner, a, b);
+}
+
 std::optional<ReductionUpdate> GetReductionUpdate(const SBlock& block) {
   if (!block->init.defined()) return std::nullopt;
   const auto* init = block->init.as<BufferStoreNode>();
@@ -324,18 +351,15 @@ std::optional<ReductionUpdate> GetReductionUpdate(const SBlock& block) {
     return std::nullopt;
   }
   const ExprKind kind = store->value->kind;
-  if (kind != ExprKind::kAdd && kind != ExprKind::kMul && kind != ExprKind::kMin && kind != ExprKind::kMax &&
-      kind != ExprKind::kAnd && kind != ExprKind::kOr) {
-    return std::nullopt;
-  }
-  const auto* combine = static_cast<const BinaryNode*>(store->value.get());
+  const auto operands = CombinedOperands(store->value);
+  if (!operands) return std::nullopt;
   const auto is_own = [&](const PrimExpr& expr) {
     const auto* load = expr.as<BufferLoadNode>();
     return load != nullptr && load->buffer.same_as(store->buffer) && ExprEqual(load->indices, store->indices);
   };
-  const bool first = is_own(combine->a);
-  if (!first && !is_own(combine->b)) return std::nullopt;
-  const PrimExpr source = first ? combine->b : combine->a;
+  const bool first = is_own(operands->first);
+  if (!first && !is_own(operands->second)) return std::nullopt;
+  const PrimExpr source = first ? operands->second : operands->first;
   bool reads_own = false;
   PostOrderVisit(source, [&](const PrimExpr& node) {
     const auto* load = node.as<BufferLoadNode>();

@@ -67,9 +67,12 @@ std::optional<StoredValue> GetStoredValue(const Stmt& body);
 struct ReductionUpdate {
   Buffer buffer;
   Array<PrimExpr> indices;
+  /// Of a binary expression, or kCall: of the bitwise and.
   ExprKind combiner;
   PrimExpr source;
   PrimExpr identity;
+
+  PrimExpr Combined(const PrimExpr& a, const PrimExpr& b) const;
 };
 std::optional<ReductionUpdate> GetReductionUpdate(const SBlock& block);
 

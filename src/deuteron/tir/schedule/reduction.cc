@@ -235,10 +235,9 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
   if (!guards.empty()) source = deuteron::IfThenElse(Conjunction(guards), source, update->identity);
   const std::string rf_name = UniqueBlockName(func_, name + "_rf");
   SBlock rf_block = SimplifyBlock(
-      func_,
-      SBlock(fresh.iters, {}, {}, rf_name,
-             BufferStore(partial, MakeBinary(update->combiner, BufferLoad(partial, rf_indices), source), rf_indices),
-             BufferStore(partial, update->identity, rf_indices), {}, block->annotations));
+      func_, SBlock(fresh.iters, {}, {}, rf_name,
+                    BufferStore(partial, update->Combined(BufferLoad(partial, rf_indices), source), rf_indices),
+                    BufferStore(partial, update->identity, rf_indices), {}, block->annotations));
 
   // The block that adds up the lanes, in the loops that are not reduced, after the outermost one that is.
   FreshIters final_iters;
@@ -249,13 +248,13 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
   final_iters.iters.push_back(IterVar(Range::FromMinExtent(MakeConst(loop_var.dtype(), 0), factor_loop->extent),
                                       final_lane, IterVarType::kReduce));
   const Array<PrimExpr> final_indices = Substitute(update->indices, final_iters.values);
-  SBlock final_block =
-      WithDetectedRegions(SBlock(final_iters.iters, {}, {}, name,
-                                 BufferStore(buffer,
-                                             MakeBinary(update->combiner, BufferLoad(buffer, final_indices),
-                                                        BufferLoad(partial, with_lane(final_indices, final_lane))),
-                                             final_indices),
-                                 BufferStore(buffer, update->identity, final_indices), {}, block->annotations));
+  SBlock final_block = WithDetectedRegions(
+      SBlock(final_iters.iters, {}, {}, name,
+             BufferStore(buffer,
+                         update->Combined(BufferLoad(buffer, final_indices),
+                                          BufferLoad(partial, with_lane(final_indices, final_lane))),
+                         final_indices),
+             BufferStore(buffer, update->identity, final_indices), {}, block->annotations));
   std::vector<For> inner;
   for (size_t i = first_reduce; i < path.size(); ++i) {
     if (path[i]->kind == StmtKind::kFor) inner.push_back(Downcast<For>(path[i]));
