@@ -174,6 +174,8 @@ def cases():
         yield ml("TreeEnsembleRegressor", [rows], n_targets=1, **uneven_forest(7, leaves, 6, 1, "target", seed))
         yield ml("TreeEnsembleRegressor", [rows[:1]], n_targets=2, aggregate_function="MAX", **uneven_forest(8, leaves, 6, 2, "target", seed + 5))
         yield ml("TreeEnsembleClassifier", [rows[9:]], outputs=2, classlabels_int64s=[2, 4, 6], **uneven_forest(30, leaves, 6, 3, "class", seed))
+    # Full trees of many leaves, walked by many rows.
+    yield ml("TreeEnsembleRegressor", [rows], n_targets=2, **forest(5, 10, 6, 2, "target", 4))
     # Support vectors: all kernels, one class against the rest of the world, two classes and several.
     numbers = lambda *shape, low=-1.0: [float(v) for v in f(*shape, low=low, high=1.0).ravel()]
     for kernel in ["LINEAR", "POLY", "RBF", "SIGMOID"]:

@@ -23,6 +23,8 @@ namespace {
 
 /// Of all leaves for all targets, for which there is a table.
 constexpr double kMostLeafWeights = 1 << 28;
+/// From which on rows are many.
+constexpr int64_t kRowsOfVector = 16;
 
 /// What the leaves that rows reach say, put together over the trees: (rows, targets).
 Expr PutTogether(const NodeContext& node, const Forest& forest, const std::string& aggregate,
@@ -56,17 +58,21 @@ Expr Scores(const NodeContext& node, const Forest& forest, const std::string& ag
     node.Fail("an aggregate_function '" + aggregate + "'");
   const Expr x = node.CastTo(node.X(0), forest.dtype);
   if (node.Rank(x) != 2) node.Fail("its input is no matrix of rows and features");
-  const auto walked = [&] { return PutTogether(node, forest, aggregate, WalkTrees(node, forest, x)); };
-  const auto masked = [&] { return PutTogether(node, forest, aggregate, MaskLeaves(node, forest, x)); };
-  const auto fewest = FewestRowsOfMasks(node, forest);
-  if (!fewest) return walked();
+  const auto fewest_masked = FewestRowsOfMasks(node, forest);
+  const auto of_few = [&] { return WalkTrees(node, forest, x, Neighbours::kTrees); };
+  const auto of_many = [&] {
+    return fewest_masked ? MaskLeaves(node, forest, x) : WalkTrees(node, forest, x, Neighbours::kRows);
+  };
+  const int64_t fewest = fewest_masked.value_or(kRowsOfVector);
   const PrimExpr rows = node.Shape(x)[0];
-  if (const auto count = AsConstInt(rows)) return *count < *fewest ? walked() : masked();
+  if (const auto count = AsConstInt(rows))
+    return PutTogether(node, forest, aggregate, *count < fewest ? of_few() : of_many());
   const DataType integer = DataType::Int(64);
   const Expr are_few =
-      node.Emit(relax::Less(node.ScalarOf(integer, rows), node.Scalar(integer, static_cast<double>(*fewest))));
+      node.Emit(relax::Less(node.ScalarOf(integer, rows), node.Scalar(integer, static_cast<double>(fewest))));
   const Results scores = EmitBranches(
-      node, are_few, [&] { return Results{walked()}; }, [&] { return Results{masked()}; });
+      node, are_few, [&] { return Results{PutTogether(node, forest, aggregate, of_few())}; },
+      [&] { return Results{PutTogether(node, forest, aggregate, of_many())}; });
   return node.importer()->ExprOf(scores[0], Span());
 }
 

@@ -69,8 +69,11 @@ struct ReachedLeaves {
   /// Leaves of the forest; where a place is of none, -1.
   std::vector<int64_t> leaves;
 };
+/// What lies beside each other in vectors: of one row all trees, or of one tree, whose nodes stay in the cache, all
+/// rows.
+enum class Neighbours : uint8_t { kTrees, kRows };
 /// All rows walk down all trees at once, a level at a time: as many steps as the deepest tree has levels.
-ReachedLeaves WalkTrees(const NodeContext& node, const Forest& forest, const relax::Expr& x);
+ReachedLeaves WalkTrees(const NodeContext& node, const Forest& forest, const relax::Expr& x, Neighbours neighbours);
 /// All rows ask all nodes: as many steps as there are nodes, but what a step reads lies beside each other, rows in
 /// vectors.
 ReachedLeaves MaskLeaves(const NodeContext& node, const Forest& forest, const relax::Expr& x);

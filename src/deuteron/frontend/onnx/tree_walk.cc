@@ -74,13 +74,20 @@ class TreePlace {
 /// A walk that visits places.
 class ForestWalk {
  public:
-  ForestWalk(const NodeContext& node, const Forest& forest, const Expr& x)
-      : node_(node), forest_(forest), x_(x), place_(forest) {}
+  ForestWalk(const NodeContext& node, const Forest& forest, const Expr& x, Neighbours neighbours)
+      : node_(node), forest_(forest), x_(x), neighbours_(neighbours), place_(forest) {}
 
-  /// Which leaves rows reach, (rows, trees).
+  /// Which leaves rows reach, (rows, trees), or (trees, rows) where rows are neighbours.
   Expr Leaves() {
-    const Array<PrimExpr> places = {node_.Shape(x_)[0], I64(static_cast<int64_t>(forest_.roots.size()))};
-    Expr at = node_.Emit(relax::BroadcastTo(Roots(), places));
+    const PrimExpr rows = node_.Shape(x_)[0], trees = I64(static_cast<int64_t>(forest_.roots.size()));
+    Expr roots = Roots();
+    Array<PrimExpr> places{rows, trees};
+    if (neighbours_ == Neighbours::kRows) {
+      places = {trees, rows};
+      roots = node_.Reshaped(roots, {trees, I64(1)});
+      x_ = node_.Emit(relax::PermuteDims(x_, {{1, 0}}));
+    }
+    Expr at = node_.Emit(relax::BroadcastTo(roots, places));
     const auto children = Children();
     const DataType dtype = place_.dtype();
     const int64_t depth = forest_.Depth(node_);
@@ -112,7 +119,8 @@ class ForestWalk {
   }
   /// What the nodes that places are at ask, answered for the rows.
   Expr Asks(const Expr& at, const Expr& index) {
-    const Expr x = node_.Emit(relax::GatherElements(x_, place_.Feature(node_, at), 1));
+    const Expr x =
+        node_.Emit(relax::GatherElements(x_, place_.Feature(node_, at), neighbours_ == Neighbours::kRows ? 0 : 1));
     std::vector<double> splits;
     for (const TreeNode& tree_node : forest_.nodes) splits.push_back(tree_node.split);
     splits.resize(splits.size() + forest_.leaves.size(), 0);
@@ -127,16 +135,18 @@ class ForestWalk {
 
   const NodeContext& node_;
   const Forest& forest_;
+  /// Features by row, or rows by feature where rows are neighbours.
   Expr x_;
+  Neighbours neighbours_;
   const TreePlace place_;
 };
 
 }  // namespace
 
-ReachedLeaves WalkTrees(const NodeContext& node, const Forest& forest, const Expr& x) {
+ReachedLeaves WalkTrees(const NodeContext& node, const Forest& forest, const Expr& x, Neighbours neighbours) {
   std::vector<int64_t> leaves(forest.leaves.size());
   std::iota(leaves.begin(), leaves.end(), 0);
-  return {ForestWalk(node, forest, x).Leaves(), 1, leaves};
+  return {ForestWalk(node, forest, x, neighbours).Leaves(), neighbours == Neighbours::kRows ? 0 : 1, leaves};
 }
 
 }  // namespace deuteron::onnx
