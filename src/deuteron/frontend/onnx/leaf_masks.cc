@@ -1,7 +1,8 @@
 /// \file
-/// A word has a bit for each of 32 leaves of a tree, in their order. Each node takes from it the leaves that its answer
-/// excludes; what is left after all have is the one leaf that is reached, for of any other the first node that parts
-/// the two has excluded it. A tree of more leaves has several words, and all but one end up empty.
+/// A word has a bit for each of 32 leaves of a tree, in their order, those for yes before those for no. Each node whose
+/// answer is no takes from it the leaves for yes. The first that is left after all have is the one that is reached: it
+/// is left, and of each before it the node that parts the two has taken it. A tree of more leaves has several words, of
+/// which the first that is not empty counts. After C. Lucchese et al., "QuickScorer", SIGIR 2015.
 #include <algorithm>
 #include <array>
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int64_t kWordBits = 32;
 const DataType kWord = DataType::UInt(kWordBits);
+constexpr uint32_t kAllLeaves = UINT32_MAX;
 /// A de Bruijn sequence: times a power of two, its highest five bits are another number for each.
 constexpr uint32_t kSequence = 0x077CB531;
 constexpr int64_t kSequenceShift = 27;
@@ -30,10 +32,10 @@ constexpr int64_t kNodesPerStep = 64, kRowsOfVectors = 128;
 /// Not where what is won is little.
 constexpr int64_t kMostNodesPerStep = kNodesPerStep / 2;
 
-/// A node, and which leaves of its tree are below it: to `middle` those for yes.
+/// A node, and which leaves of its tree are below it for yes.
 struct Subtree {
   int64_t node = 0;
-  int64_t first = 0, middle = 0, end = 0;
+  int64_t first = 0, end = 0;
 };
 struct UnfoldedTree {
   std::vector<Subtree> subtrees;
@@ -66,15 +68,14 @@ std::optional<UnfoldedTree> Unfolded(const Forest& forest, int64_t root, int64_t
     switch (visit.branches_done++) {
       case 0:
         visit.subtree = tree.subtrees.size();
-        tree.subtrees.push_back({visit.index, count, 0, 0});
+        tree.subtrees.push_back({visit.index, count, 0});
         stack.push_back({tree_node.if_true, 0, 0});
         break;
       case 1:
-        tree.subtrees[visit.subtree].middle = count;
+        tree.subtrees[visit.subtree].end = count;
         stack.push_back({tree_node.if_false, 0, 0});
         break;
       default:
-        tree.subtrees[visit.subtree].end = count;
         stack.pop_back();
     }
   }
@@ -114,20 +115,17 @@ class LeafMasks {
   int64_t nodes() const { return nodes_; }
   int64_t all_words() const { return words_ * static_cast<int64_t>(trees_.size()); }
 
-  /// Calls `visit` for each element of the tables, in order: a node (null behind a word's last), and what is left by
-  /// its yes and its no.
+  /// Calls `visit` for each element of the tables, in order: a node (any behind a word's last), and what its no leaves.
   template <typename Visitor>
   void ForEach(const Visitor& visit) const {
     for (const UnfoldedTree& tree : trees_) {
       for (int64_t word = 0; word < words_; ++word) {
-        const int64_t start = word * kWordBits;
-        const uint32_t all = LeafBits(0, static_cast<int64_t>(tree.leaves.size()), start);
         const std::vector<Subtree> subtrees = SubtreesOf(tree, word);
         for (const Subtree& subtree : subtrees) {
-          visit(&forest_.nodes[static_cast<size_t>(subtree.node)], all & ~LeafBits(subtree.middle, subtree.end, start),
-                all & ~LeafBits(subtree.first, subtree.middle, start));
+          visit(forest_.nodes[static_cast<size_t>(subtree.node)],
+                ~LeafBits(subtree.first, subtree.end, word * kWordBits));
         }
-        for (auto i = static_cast<int64_t>(subtrees.size()); i < nodes_; ++i) visit(nullptr, all, all);
+        for (auto i = static_cast<int64_t>(subtrees.size()); i < nodes_; ++i) visit(forest_.nodes[0], kAllLeaves);
       }
     }
   }
@@ -164,8 +162,7 @@ class Questions {
  public:
   Questions(const NodeContext& node, const Forest& forest, const LeafMasks& masks)
       : node_(node), forest_(forest), branches_(forest.Branches()), shape_{masks.all_words(), masks.nodes(), 1} {
-    masks.ForEach([&](const TreeNode* asking, uint32_t, uint32_t) {
-      const TreeNode& tree_node = asking != nullptr ? *asking : forest.nodes[0];
+    masks.ForEach([&](const TreeNode& tree_node, uint32_t) {
       features_.push_back(tree_node.feature);
       splits_.push_back(tree_node.split);
       missing_.push_back(tree_node.missing_is_true ? 1 : 0);
@@ -187,7 +184,9 @@ class Questions {
     for (const int64_t feature : features_)
       lines.push_back(std::lower_bound(used.begin(), used.end(), feature) - used.begin());
     const Expr columns = WithFeatures(node_, forest_, x, node_.ConstantInts(used));
-    const Expr by_feature = node_.Emit(relax::PermuteDims(node_.Emit(relax::Take(x, columns, 1)), {{1, 0}}));
+    const bool is_all = IsConstInt(node_.Shape(x)[1], static_cast<int64_t>(used.size()));
+    const Expr asked_for = is_all ? x : Expr(node_.Emit(relax::Take(x, columns, 1)));
+    const Expr by_feature = node_.Emit(relax::PermuteDims(asked_for, {{1, 0}}));
     const Expr indices = node_.Reshaped(node_.ConstantInts(lines), Dims({shape_[0], shape_[1]}));
     const Expr asked = node_.Emit(relax::Take(by_feature, indices, 0));
     const auto asks = [&](size_t number) {
@@ -231,17 +230,15 @@ ReachedLeaves MaskLeaves(const NodeContext& node, const Forest& forest, const Ex
   const std::vector<UnfoldedTree> trees = *Unfolded(forest, INT64_MAX);
   const LeafMasks masks(forest, trees);
   const Questions questions(node, forest, masks);
-  std::vector<int64_t> left_by_yes, left_by_no;
-  masks.ForEach([&](const TreeNode*, uint32_t yes, uint32_t no) {
-    left_by_yes.push_back(yes);
-    left_by_no.push_back(no);
-  });
+  std::vector<int64_t> left_by_no;
+  masks.ForEach([&](const TreeNode&, uint32_t left) { left_by_no.push_back(left); });
   const auto number = [&](int64_t value) { return node.Scalar(kWord, static_cast<double>(value)); };
-  const Expr left = node.Emit(
-      relax::Where(questions.Answered(x), questions.Table(left_by_yes, kWord), questions.Table(left_by_no, kWord)));
-  const Expr bit = node.Emit(relax::CommonBits(left, {{1}}));
+  const Expr left =
+      node.Emit(relax::Where(questions.Answered(x), number(kAllLeaves), questions.Table(left_by_no, kWord)));
+  const Expr word = node.Emit(relax::CommonBits(left, {{1}}));
+  const Expr first = node.Emit(relax::BitwiseAnd(word, relax::Subtract(number(0), word)));
   Expr places =
-      node.Emit(relax::RightShift(node.Emit(relax::Multiply(bit, number(kSequence))), number(kSequenceShift)));
+      node.Emit(relax::RightShift(node.Emit(relax::Multiply(first, number(kSequence))), number(kSequenceShift)));
   const auto count = static_cast<int64_t>(trees.size());
   const auto column = [&](int64_t size, int64_t step) {
     std::vector<int64_t> values;
@@ -249,11 +246,10 @@ ReachedLeaves MaskLeaves(const NodeContext& node, const Forest& forest, const Ex
     return node.Reshaped(node.ConstantInts(values, kWord), {I64(size), I64(1)});
   };
   if (masks.words() > 1) {
-    // Of a tree's words all but one are empty.
     const Array<PrimExpr> by_tree{I64(count), I64(masks.words()), node.Shape(x)[0]};
-    const Expr is_empty = node.Reshaped(node.Emit(relax::Equal(bit, number(0))), by_tree);
+    const Expr is_empty = node.Reshaped(node.Emit(relax::Equal(word, number(0))), by_tree);
     const Expr in_tree = node.Emit(relax::Add(node.Reshaped(places, by_tree), column(masks.words(), kWordBits)));
-    places = node.Emit(relax::Max(node.Emit(relax::Where(is_empty, number(0), in_tree)), {{1}}));
+    places = node.Emit(relax::Min(node.Emit(relax::Where(is_empty, number(kAllLeaves), in_tree)), {{1}}));
   }
   places = node.Emit(relax::Add(places, column(count, masks.words() * kWordBits)));
   return ReachedLeaves{node.CastTo(places, DataType::Int(32)), 0, masks.Leaves()};
