@@ -3,14 +3,17 @@
 /// rows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "deuteron/driver/compile.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
 namespace {
@@ -94,6 +97,27 @@ gv = R.nn.softmax(lv2, axis=1)
   EXPECT_EQ(text.find("T.erf(", function + 1), std::string::npos) << "computed again";
   const std::string line = text.substr(function, text.find('\n', function) - function);
   EXPECT_NE(line.find(") *"), std::string::npos) << "what is kept is not the product: " << line;
+}
+
+/// Equal terms, of which each is rounded alike: one accumulator a lane is off by a thousand units, 2^-24 of the sum.
+TEST(LongRows, AreAddedUpInParts) {
+  static constexpr int64_t kLength = 1 << 20;
+  static constexpr float kTerm = 0.1F;
+  const auto check = [](const std::string& params, const std::vector<std::string>& lines, double expected) {
+    const IRModule module = MakeModule(params, lines);
+    std::vector<Tensor> inputs = TensorsOf(RandomArguments(module, 1, 1));
+    for (Tensor& input : inputs) std::fill_n(static_cast<float*>(input.data_ptr()), input.numel(), kTerm);
+    const Tensor result = Compile(module, {.threads = 2, .backend = "none"}).Run(inputs).at(0);
+    for (int64_t i = 0; i < result.numel(); ++i) {
+      EXPECT_NEAR(static_cast<const float*>(result.data_ptr())[i], expected, expected * 0x1p-24 * 200) << lines[0];
+    }
+  };
+  const std::string x = "x: " + Typed("3, 1048576", "float32");
+  const double square = static_cast<double>(kTerm) * kTerm;
+  check(x, {"gv = R.sum(x, axis=[1])"}, kTerm * static_cast<double>(kLength));
+  check(x, {"gv = R.sum(x)"}, kTerm * 3.0 * kLength);
+  check(x, {"s = R.multiply(x, x)", "gv = R.mean(s, axis=[1], keepdims=True)"}, square);
+  check(x + ", w: " + Typed("1048576, 1", "float32"), {"gv = R.matmul(x, w)"}, square * kLength);
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, RowKernels,

@@ -1,11 +1,19 @@
 #include "deuteron/tir/schedule/rules/lane_reduction.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
 namespace {
+
+/// Sums in which each lane adds up so many terms are cut into parts.
+constexpr int64_t kManySteps = 4096;
+/// As many parts as each has steps are best: one of so many times as many is as good, if need be of the second.
+constexpr double kLongerParts[] = {2, 8};
+/// Shorter ones would pay for what adds them up.
+constexpr int64_t kShortestPart = 32;
 
 /// Whether a block divides positions by numbers that the run tells: each lane does, one after the other.
 bool DividesByUnknown(const SBlock& block) {
@@ -40,7 +48,9 @@ void LaneReductions::Split(const Block& block, const Loop& axis) {
   int64_t accumulators = !extent && DividesByUnknown(schedule_.Get(block)) ? 1 : accumulators_;
   while (extent && accumulators > 1 && *extent < 2 * accumulators * lanes_) accumulators /= 2;
   int64_t width = accumulators * lanes_;
-  partials_.push_back(schedule_.RFactor(schedule_.Split(axis, std::vector<int64_t>{-1, width})[1]));
+  const std::vector<Loop> steps = schedule_.Split(axis, std::vector<int64_t>{-1, width});
+  partials_.push_back(schedule_.RFactor(steps[1]));
+  CutSteps(partials_.back(), steps[0]);
   while (width > 2) {
     const int64_t half = width > lanes_ ? lanes_ : width / 2;
     const Loop rest = schedule_.GetLoops(block).back();
@@ -49,8 +59,23 @@ void LaneReductions::Split(const Block& block, const Loop& axis) {
   }
 }
 
+/// The error of a long sum is not that of one accumulator a lane: parts of it are added up in memory, [part, row,
+/// lane].
+void LaneReductions::CutSteps(const Block& block, const Loop& steps) {
+  const auto extent = schedule_.ConstExtent(steps);
+  if (!extent || *extent < kManySteps || !schedule_.WriteBuffer(block)->dtype.is_float()) return;
+  for (const double longer : kLongerParts) {
+    const auto most = static_cast<int64_t>(longer * std::sqrt(static_cast<double>(*extent)));
+    const int64_t length = LargestDivisor(*extent, most);
+    if (length < kShortestPart) continue;
+    parts_.push_back(schedule_.RFactor(schedule_.Split(steps, std::vector<int64_t>{-1, length})[0], 0));
+    return;
+  }
+}
+
 void LaneReductions::Vectorize(size_t outer) {
-  for (const Block& block : partials_) VectorizePartial(block, outer);
+  for (const Block& block : parts_) VectorizePartial(block, outer, true);
+  for (const Block& block : partials_) VectorizePartial(block, outer, false);
   for (const Block& block : trees_) VectorizeTree(block, outer);
 }
 
@@ -63,23 +88,32 @@ std::vector<Loop> LaneReductions::LongLoops(const Block& block, size_t outer) co
   return loops;
 }
 
-/// The partial reduction of a row: the lane goes inside of all steps, vectors of accumulators.
-void LaneReductions::VectorizePartial(const Block& block, size_t outer) {
+/// The partial reduction of a row: the lane goes inside of all steps, vectors of accumulators. RFactor made the last
+/// spatial iterators: the lane and, of the parts of one that is cut, which of them it is.
+void LaneReductions::VectorizePartial(const Block& block, size_t outer, bool is_part) {
   std::vector<Loop> order = LongLoops(block, outer);
   const SBlockRealize realize = schedule_.GetRealize(block);
-  // RFactor made the lane the last spatial iterator.
-  const size_t lane_at = SplitIters(realize->block).spatial.back();
-  const auto lane = std::find_if(order.begin(), order.end(), [&](const Loop& loop) {
-    return realize->iter_values[static_cast<int64_t>(lane_at)].same_as(loop);
-  });
-  if (lane == order.end() || order.size() < 2) DEUTERON_SCHEDULE_ERROR << "partial reduction of an unexpected shape";
-  const Loop inner = *lane;
-  order.erase(lane);
-  order.push_back(inner);
+  const std::vector<size_t> spatial = SplitIters(realize->block).spatial;
+  const auto take = [&](size_t from_last) {
+    const PrimExpr value = realize->iter_values[static_cast<int64_t>(spatial.at(spatial.size() - 1 - from_last))];
+    const auto loop = std::find_if(order.begin(), order.end(), [&](const Loop& each) { return value.same_as(each); });
+    if (loop == order.end()) DEUTERON_SCHEDULE_ERROR << "partial reduction of an unexpected shape";
+    const Loop taken = *loop;
+    order.erase(loop);
+    return taken;
+  };
+  const Loop lane = take(is_part ? 1 : 0);
+  if (is_part) {
+    const Loop part = take(0);
+    order.insert(order.begin(), part);
+  }
+  const size_t first = is_part ? 1 : 0;  // of the loops that reduce
+  if (order.size() <= first) DEUTERON_SCHEDULE_ERROR << "partial reduction of an unexpected shape";
+  order.push_back(lane);
   schedule_.Reorder(order);
-  const Block init = schedule_.DecomposeReduction(block, order.front());
+  const Block init = schedule_.DecomposeReduction(block, order[first]);
   schedule_.Vectorize(schedule_.GetLoops(init).back());
-  schedule_.Vectorize(inner);
+  schedule_.Vectorize(lane);
 }
 
 /// One level of the tree: [lane, part], unrolled.

@@ -26,13 +26,16 @@ class LaneReductions {
 
  private:
   std::vector<Loop> LongLoops(const Block& block, size_t outer) const;
-  void VectorizePartial(const Block& block, size_t outer);
+  void CutSteps(const Block& block, const Loop& steps);
+  void VectorizePartial(const Block& block, size_t outer, bool is_part);
   void VectorizeTree(const Block& block, size_t outer);
 
   Schedule& schedule_;
   const int64_t lanes_;
   const int64_t accumulators_;
   std::vector<Block> partials_;
+  /// What partial results that are cut are made of.
+  std::vector<Block> parts_;
   std::vector<Block> trees_;
 };
 
