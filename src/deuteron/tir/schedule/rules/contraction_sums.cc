@@ -1,6 +1,7 @@
 /// \file
 /// Where the sums of a tile are cut (`CutSums`): parts that are added up in memory, and parts of those, in a tile.
 #include <algorithm>
+#include <cmath>
 
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
@@ -64,11 +65,14 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
     if (bytes > static_cast<double>(CostModel(target.machine).PlaneBytes())) return;
   }
   const auto axis = FirstOfSum(block, roles);
-  if (!axis || axis->length * axis->inner <= kMostDepth) return;
+  const int64_t steps = axis ? axis->length * axis->inner : 0;
+  if (steps <= kMostDepth) return;
+  // Of the longest sums a part has as many steps as there are parts: their error is the least.
+  const auto depth = static_cast<int64_t>(std::sqrt(static_cast<double>(steps)));
   // A copy of A is cut between vectors.
   const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
   plan->depth = axis->position;
-  plan->depth_block = LengthOfPart(*axis, unit, StepsOfPart(block, kDepth));
+  plan->depth_block = LengthOfPart(*axis, unit, StepsOfPart(block, std::clamp(depth, kDepth, kMostDepth)));
 }
 
 /// Cuts a sum that is not cut in memory into parts that the registers of a tile add up: the error of a long one would
