@@ -13,6 +13,7 @@
 /// What it must not do: change what tvm_compat promises.
 ///
 /// Place: after FuseWindows, before FuseSiblings. Every pair that it looks at gets a verdict in the decision log.
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/relax/transform/fusion/rule_fuser.h"
 #include "deuteron/tir/schedule/rules/product_pair.h"

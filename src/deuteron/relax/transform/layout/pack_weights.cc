@@ -34,6 +34,7 @@
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/relax/rewrite/constant_data.h"

@@ -12,6 +12,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/memory/memory_analysis.h"
 #include "deuteron/relax/transform/memory/memory_planner.h"
 #include "deuteron/relax/transform/memory/passes.h"

@@ -14,6 +14,7 @@
 /// Place: on operators, of those that no library has taken, before weights are packed.
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"

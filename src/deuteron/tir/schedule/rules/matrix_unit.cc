@@ -19,6 +19,7 @@
 
 #include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
+#include "deuteron/tir/block_annotations.h"
 
 namespace deuteron::tir {
 namespace {
