@@ -5,6 +5,7 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 

@@ -2,6 +2,7 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/manipulate.h"

@@ -4,10 +4,12 @@
 #include "deuteron/frontend/onnx/loop.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 

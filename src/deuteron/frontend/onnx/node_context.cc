@@ -254,8 +254,8 @@ std::optional<double> NodeContext::ConstFloat(size_t index) const {
   return values->front();
 }
 
-Expr NodeContext::Vector(size_t index, int64_t count) const {
-  const Expr x = X(index);
+relax::Expr NodeContext::Vector(size_t index, int64_t count) const {
+  const relax::Expr x = X(index);
   const Array<PrimExpr> shape = Shape(x);
   return shape.size() == 1 && !AsConstInt(shape[0]) ? WithShape(x, {I64(count)}) : x;
 }
