@@ -4,12 +4,10 @@
 /// is left, and of each before it the node that parts the two has taken it. A tree of more leaves has several words, of
 /// which the first that is not empty counts. After C. Lucchese et al., "QuickScorer", SIGIR 2015.
 #include <algorithm>
-#include <array>
 
 #include "deuteron/frontend/onnx/forest.h"
 #include "deuteron/relax/op/binary.h"
-#include "deuteron/relax/op/create.h"
-#include "deuteron/relax/op/gather.h"
+#include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/statistical.h"
