@@ -216,13 +216,19 @@ Forest ReadOldForest(const NodeContext& node, const std::string& votes, int64_t 
   return forest;
 }
 
-Expr WithFeatures(const NodeContext& node, const Forest& forest, const Expr& x, const Expr& indices) {
+int64_t GreatestFeature(const NodeContext& node, const Forest& forest, const Expr& x) {
   const PrimExpr count = node.Shape(x)[1];
   int64_t greatest = 0;
   for (const TreeNode& tree_node : forest.nodes) {
     CheckIndex(node, tree_node.feature, static_cast<size_t>(AsConstInt(count).value_or(INT64_MAX)), "feature");
     greatest = std::max(greatest, tree_node.feature);
   }
+  return greatest;
+}
+
+Expr WithFeatures(const NodeContext& node, const Forest& forest, const Expr& x, const Expr& indices) {
+  const int64_t greatest = GreatestFeature(node, forest, x);
+  const PrimExpr count = node.Shape(x)[1];
   if (AsConstInt(count)) return indices;
   const Expr checked = node.Checked(node.ConstantInts({greatest}), {count});
   const Expr nothing = node.Emit(relax::Subtract(checked, node.ConstantInts({greatest})));

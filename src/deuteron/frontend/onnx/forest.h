@@ -51,6 +51,9 @@ Forest ReadOldForest(const NodeContext& node, const std::string& votes, int64_t 
 std::vector<double> FloatNumbers(const NodeContext& node, const std::string& name);
 void CheckIndex(const NodeContext& node, int64_t index, size_t count, const char* what);
 
+/// The greatest number of a feature that a node asks for; an error if `x` is known to have no such.
+int64_t GreatestFeature(const NodeContext& node, const Forest& forest, const relax::Expr& x);
+
 /// `indices`, which count on there being all features that the nodes of `forest` ask about among those of `x`, (rows,
 /// features): a ModelError where there are fewer, or an error of the run where that tells how many.
 relax::Expr WithFeatures(const NodeContext& node, const Forest& forest, const relax::Expr& x,

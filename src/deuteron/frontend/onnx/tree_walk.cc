@@ -101,6 +101,7 @@ class ForestWalk {
 
  private:
   Expr Roots() {
+    GreatestFeature(node_, forest_, x_);  // one that there is not is told before the places of all are
     if (place_.bits() > 63) node_.Unsupported("trees of that many nodes and features");
     std::vector<int64_t> roots;
     for (const int64_t root : forest_.roots) roots.push_back(place_.Of(root));
