@@ -8,11 +8,6 @@
 namespace deuteron::relax {
 namespace {
 
-bool IsCallOf(const Expr& expr, const Op& op) {
-  const auto* call = expr.as<CallNode>();
-  return call != nullptr && call->op.same_as(op);
-}
-
 Array<Expr> DestinationPassingArgs(Expr func, Tuple args, Expr tir_vars) {
   if (!tir_vars.defined()) return {std::move(func), std::move(args)};
   return {std::move(func), std::move(args), std::move(tir_vars)};
@@ -32,6 +27,11 @@ const Op& CallDPSPackedOp() {
 }
 
 }  // namespace
+
+bool IsCallOf(const Expr& expr, const Op& op) {
+  const auto* call = expr.as<CallNode>();
+  return call != nullptr && call->op.same_as(op);
+}
 
 Call CallTIR(const GlobalVar& func, Tuple args, Type out_ty, Expr tir_vars) {
   return Call(CallTIROp(), DestinationPassingArgs(func, std::move(args), std::move(tir_vars)), Attrs(),

@@ -39,6 +39,7 @@ Call CallPurePacked(Expr func, Array<Expr> args, Array<Type> ty_args);
 Call CallPacked(Expr func, Array<Expr> args, Array<Type> ty_args);
 Call NullValue();
 
+bool IsCallOf(const Expr& expr, const Op& op);
 bool IsCallTIR(const Expr& expr);
 bool IsCallTIRInplace(const Expr& expr);
 bool IsCallDPSPacked(const Expr& expr);

@@ -95,7 +95,7 @@ class Estimator {
       return cycles;
     }
     cycles.generated = CyclesOfGenerated(work) + CyclesToPack();
-    cycles.keeps_bytes = ProductsAtOnce() == 4;
+    cycles.keeps_bytes = MultipliesBytesInVectors();
     return cycles;
   }
 
@@ -117,7 +117,7 @@ class Estimator {
     return {
         .library = library,
         .generated = batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack(),
-        .keeps_bytes = ProductsAtOnce() == 4};
+        .keeps_bytes = MultipliesBytesInVectors()};
   }
 
  private:
@@ -212,8 +212,12 @@ class Estimator {
   /// Products that an instruction of generated code does in a lane (PackWeights).
   int ProductsAtOnce() const {
     if (kernel_.inputs[1]->kind != RelaxKind::kConstant) return 1;
-    if (MultipliesBytes()) return !IsGrouped() && tir::MultipliesBytes(Target::Current()) && !NeedsUnit() ? 4 : 1;
+    if (MultipliesBytes()) return MultipliesBytesInVectors() ? 4 : 1;
     return Precision().is_bfloat16() && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
+  }
+  bool MultipliesBytesInVectors() const {
+    const bool is_constant = kernel_.inputs[1]->kind == RelaxKind::kConstant;
+    return MultipliesBytes() && is_constant && !IsGrouped() && tir::MultipliesBytes(Target::Current()) && !NeedsUnit();
   }
   bool IsGrouped() const { return kernel_.attrs.value("groups", 1) != 1; }
   /// Where there is a unit for bytes, vectors compute images with fewer channels than they have lanes only

@@ -89,11 +89,11 @@ KernelFlops::KernelFlops(const tir::PrimFunc& func) : func_(func) {
     return;
   }
   const tir::ScopeInfo scope = tir::AnalyzeScope(tir::RootBlock(func)->body);
-  for (size_t i = 0; i < scope.blocks.size(); ++i) {
-    auto ops = static_cast<int64_t>(std::llround(tir::OpsPerInstance(scope.blocks[i]->block)));
+  for (const tir::SBlockRealize& realize : scope.blocks) {
+    auto ops = static_cast<int64_t>(std::llround(tir::OpsPerInstance(realize->block)));
     if (ops == 0) continue;
     PrimExpr symbolic;
-    for (const PrimExpr& extent : scope.extents[i]) {
+    for (const PrimExpr& extent : scope.ExtentsOf(realize->block)) {
       if (const auto number = AsConstInt(extent)) {
         if (__builtin_mul_overflow(ops, *number, &ops)) known_ = false;
       } else {

@@ -261,7 +261,9 @@ class ScopeCollector {
         const size_t position = info.blocks.size();
         for (const BufferRegion& region : realize->block->reads) Add(&info.readers, region, position);
         for (const BufferRegion& region : realize->block->writes) Add(&info.writers, region, position);
-        info.extents.push_back(ExtentsOf(realize->block));
+        if (realize->block->iter_vars.empty() && !loops_.empty()) {
+          info.loops[realize->block.get()] = Array<PrimExpr>(loops_.begin(), loops_.end());
+        }
         info.blocks.push_back(std::move(realize));
         break;
       }
@@ -276,10 +278,6 @@ class ScopeCollector {
   }
 
  private:
-  Array<PrimExpr> ExtentsOf(const SBlock& block) const {
-    if (block->iter_vars.empty()) return Array<PrimExpr>(loops_.begin(), loops_.end());
-    return block->iter_vars.Map([](const IterVar& iter) { return iter->dom->extent; });
-  }
   static void Add(std::unordered_map<const Object*, std::vector<size_t>>* index, const BufferRegion& region,
                   size_t position) {
     auto& positions = (*index)[region->buffer.get()];
@@ -290,6 +288,12 @@ class ScopeCollector {
 };
 
 }  // namespace
+
+Array<PrimExpr> ScopeInfo::ExtentsOf(const SBlock& block) const {
+  const auto around = loops.find(block.get());
+  if (around != loops.end()) return around->second;
+  return block->iter_vars.Map([](const IterVar& iter) { return iter->dom->extent; });
+}
 
 BlockRegions DetectRegions(const SBlock& block) {
   AccessCollector collector;

@@ -83,12 +83,15 @@ BufferLoad AsLoad(const PrimExpr& expr);
 /// The blocks of a scope (usually the root block) in order of execution.
 struct ScopeInfo {
   std::vector<SBlockRealize> blocks;
-  /// Of each block how often it runs, as a product: the extents of its iterators; of one that has none, those of the
-  /// serial loops around it.
-  std::vector<Array<PrimExpr>> extents;
+  /// Of each block without iterators that stands in serial loops, their extents.
+  std::unordered_map<const Object*, Array<PrimExpr>> loops;
   /// Positions in `blocks` by buffer.
   std::unordered_map<const Object*, std::vector<size_t>> writers;
   std::unordered_map<const Object*, std::vector<size_t>> readers;
+
+  /// How often one of the blocks runs, as a product: the extents of its iterators; of one that has none, those of the
+  /// serial loops around it.
+  Array<PrimExpr> ExtentsOf(const SBlock& block) const;
 };
 ScopeInfo AnalyzeScope(const Stmt& scope_body);
 

@@ -206,8 +206,8 @@ double NumInstances(const SBlock& block, int64_t unknown) {
 double AssumedOps(const PrimFunc& func) {
   double ops = 0;
   const ScopeInfo scope = AnalyzeScope(RootBlock(func)->body);
-  for (size_t i = 0; i < scope.blocks.size(); ++i) {
-    ops += OpsPerInstance(scope.blocks[i]->block) * AssumedProduct(scope.extents[i]);
+  for (const SBlockRealize& realize : scope.blocks) {
+    ops += OpsPerInstance(realize->block) * AssumedProduct(scope.ExtentsOf(realize->block));
   }
   return ops;
 }
@@ -216,8 +216,9 @@ double KnownWork(const PrimFunc& func) {
   if (!HasRootBlock(func)) return 0;
   double work = 0;
   const ScopeInfo scope = AnalyzeScope(RootBlock(func)->body);
-  for (size_t i = 0; i < scope.blocks.size(); ++i) {
-    work += std::max(OpsPerInstance(scope.blocks[i]->block), 1.0) * AssumedProduct(scope.extents[i], /*unknown=*/1);
+  for (const SBlockRealize& realize : scope.blocks) {
+    const double times = AssumedProduct(scope.ExtentsOf(realize->block), /*unknown=*/1);
+    work += std::max(OpsPerInstance(realize->block), 1.0) * times;
   }
   return work;
 }

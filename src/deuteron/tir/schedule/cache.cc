@@ -10,23 +10,6 @@ using namespace schedule;  // NOLINT(build/namespaces): internals of this folder
 
 namespace {
 
-/// to[...] = from[...] over all of it.
-SBlock CopyBlock(const std::string& name, const Buffer& from, const Buffer& to) {
-  Array<IterVar> iters;
-  Array<PrimExpr> indices;
-  for (size_t d = 0; d < from->shape.size(); ++d) {
-    const PrimExpr& extent = from->shape[d];
-    Var var("v_ax" + std::to_string(d), extent.dtype());
-    iters.push_back(IterVar(Range::FromMinExtent(MakeConst(extent.dtype(), 0), extent), var, IterVarType::kSpatial));
-    indices.push_back(var);
-  }
-  if (iters.empty()) {
-    iters.push_back(IterVar(Range::FromMinExtent(I64(0), I64(1)), Var("vi"), IterVarType::kSpatial));
-  }
-  return SBlock(std::move(iters), {BufferRegion::Point(from, indices)}, {BufferRegion::Point(to, indices)}, name,
-                BufferStore(to, BufferLoad(from, indices), indices));
-}
-
 /// Inserts a statement before (after) the child of the scope that holds the last statement of `path`.
 PrimFunc InsertBeside(const PrimFunc& func, const Path& path, const Stmt& replacement, const Stmt& extra, bool before) {
   // path[0] is the scope's body; a sequence has the child next.

@@ -290,6 +290,24 @@ Stmt MakeNest(const SBlock& block, bool unit_loops) {
   return nest;
 }
 
+SBlock CopyBlock(const std::string& name, const Buffer& from, const Buffer& to, const Array<PrimExpr>& first) {
+  Array<IterVar> iters;
+  Array<PrimExpr> indices;
+  Array<PrimExpr> place = first;
+  for (size_t d = 0; d < from->shape.size(); ++d) {
+    const PrimExpr& extent = from->shape[d];
+    Var var("v_ax" + std::to_string(d), extent.dtype());
+    iters.push_back(IterVar(Range::FromMinExtent(MakeConst(extent.dtype(), 0), extent), var, IterVarType::kSpatial));
+    indices.push_back(var);
+    place.push_back(var);
+  }
+  if (iters.empty()) {
+    iters.push_back(IterVar(Range::FromMinExtent(I64(0), I64(1)), Var("vi"), IterVarType::kSpatial));
+  }
+  return SBlock(std::move(iters), {BufferRegion::Point(from, indices)}, {BufferRegion::Point(to, place)}, name,
+                BufferStore(to, BufferLoad(from, indices), place));
+}
+
 bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars) {
   return UsesVar(expr, [&](const VarNode* var) { return vars.count(var) != 0; });
 }

@@ -62,6 +62,8 @@ void BindLoops(const std::vector<For>& loops, arith::Analyzer* analyzer);
 /// Plain serial loops over the iterators of `block`, one each (none for those of extent 1, unless `unit_loops`), around
 /// its realisation.
 Stmt MakeNest(const SBlock& block, bool unit_loops = false);
+/// to[first..., i...] = from[i...] over all of `from`.
+SBlock CopyBlock(const std::string& name, const Buffer& from, const Buffer& to, const Array<PrimExpr>& first = kEmpty);
 
 /// The variables that a statement's loops define.
 bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars);

@@ -27,7 +27,6 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/call_tir.h"
-#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
@@ -36,6 +35,7 @@
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/renew_defs.h"
+#include "deuteron/tir/schedule/state.h"
 
 namespace deuteron::relax {
 namespace {
@@ -50,36 +50,11 @@ struct CannotFuse {
 };
 [[noreturn]] void Fail(std::string why) { throw CannotFuse{std::move(why)}; }
 
-bool IsCallOf(const Expr& expr, const char* op) {
-  const auto call = As<Call>(expr);
-  return call.defined() && call->op->kind == RelaxKind::kOp && OpName(call) == op;
-}
-
-/// A kernel that copies `from` into `to`, or, with a `row`, into that row of it.
-Stmt CopyKernel(const std::string& name, const Buffer& from, const Buffer& to, const tir::Var& row = tir::Var()) {
-  Array<tir::IterVar> iters;
-  Array<PrimExpr> values, source, place;
-  std::vector<tir::Var> loop_vars;
-  if (row.defined()) place.push_back(row);
-  for (const PrimExpr& extent : from->shape) {
-    const std::string axis = "ax" + std::to_string(loop_vars.size());
-    const tir::Var iter("v_" + axis, extent.dtype());
-    const tir::Range domain = tir::Range::FromMinExtent(MakeConst(extent.dtype(), 0), extent);
-    loop_vars.emplace_back(axis, extent.dtype());
-    iters.push_back(tir::IterVar(domain, iter, tir::IterVarType::kSpatial));
-    values.push_back(loop_vars.back());
-    source.push_back(iter);
-    place.push_back(iter);
-  }
-  const tir::SBlock copy(iters, {tir::BufferRegion::Point(from, source)}, {tir::BufferRegion::Point(to, place)}, name,
-                         tir::BufferStore(to, tir::BufferLoad(from, source), place));
-  Stmt body = tir::SBlockRealize(values, True(), copy);
-  for (int64_t i = std::ssize(loop_vars); i-- > 0;) {
-    const PrimExpr& extent = from->shape[i];
-    body = tir::For(loop_vars[i], MakeConst(extent.dtype(), 0), extent, tir::ForKind::kSerial, body);
-  }
+/// A kernel that copies `from` into `to`, or into that row of it.
+Stmt CopyKernel(const std::string& name, const Buffer& from, const Buffer& to, const Array<PrimExpr>& row = kEmpty) {
+  const Stmt copy = tir::schedule::MakeNest(tir::schedule::CopyBlock(name, from, to, row), /*unit_loops=*/true);
   const tir::SBlock kernel(kEmpty, {tir::BufferRegion::Full(from)}, {tir::BufferRegion::Full(to)}, name + "_kernel",
-                           body, Stmt(), kEmpty, {{tir::kKernelBlock, true}});
+                           copy, Stmt(), kEmpty, {{tir::kKernelBlock, true}});
   return tir::SBlockRealize(kEmpty, True(), kernel);
 }
 
@@ -242,7 +217,7 @@ class LoopKernel {
         Array<PrimExpr> shape = {trips};
         for (const PrimExpr& dim : result->shape) shape.push_back(dim);
         outputs.push_back(Buffer("rows_" + std::to_string(i - num_states), result->dtype, shape));
-        body.push_back(CopyKernel("row_" + std::to_string(i - num_states), result, outputs.back(), number_));
+        body.push_back(CopyKernel("row_" + std::to_string(i - num_states), result, outputs.back(), {number_}));
         continue;
       }
       // What the step reads as its state is a buffer of the loop's.
@@ -328,6 +303,7 @@ class LoopFuser {
 
  private:
   Function Rewrite(const Function& function) {
+    static const Op make_closure = Op::Get("relax.make_closure"), loop = Op::Get("relax.loop");
     closures_.clear();
     bool rewritten = false;
     Array<BindingBlock> blocks;
@@ -336,8 +312,8 @@ class LoopFuser {
       bool changed = false;
       for (const Binding& binding : block->bindings) {
         const Expr& value = BoundValue(binding);
-        if (IsCallOf(value, "make_closure")) closures_[binding->var.get()] = Downcast<Call>(value);
-        changed |= IsCallOf(value, "loop") && TryFuse(binding, &bindings);
+        if (IsCallOf(value, make_closure)) closures_[binding->var.get()] = Downcast<Call>(value);
+        changed |= IsCallOf(value, loop) && TryFuse(binding, &bindings);
         if (bindings.empty() || !bindings.back()->var.same_as(binding->var)) bindings.push_back(binding);
       }
       blocks.push_back(changed ? WithBindings(block, std::move(bindings)) : block);

@@ -109,8 +109,12 @@ void MergePrimitives(IRModule* module, const transform::PassContext& context) {
     for (const GlobalVar& var : groups) {
       const auto group = Downcast<Function>(module->Lookup(var));
       const bool side_by_side = group->HasNonzeroAttr(fusion::kSideBySide);
-      fusion::MergedKernel kernel =
-          fusion::MergeKernels(*module, var, group, {compat, compat, compat, false, side_by_side});
+      fusion::MergedKernel kernel = fusion::MergeKernels(*module, var, group,
+                                                         {.first_region_only = compat,
+                                                          .scalars_before_results = compat,
+                                                          .trust_inplace = compat,
+                                                          .keep_kernels = side_by_side,
+                                                          .side_by_side = side_by_side});
       if (!kernel.func.defined()) {
         Report(context, var, kernel.why);
         continue;

@@ -323,7 +323,7 @@ class Merger {
     for (const auto& [from, to] : mapped) adapter.MapBuffer(from, to);
     for (const auto& [at, buffer] : pending_allocs_) alloc_buffers_[at] = adapter.Define(buffer);
     pending_allocs_.clear();
-    if (KeepsKernels()) {
+    if (options_.keep_kernels) {
       bodies_.push_back(KernelBlock(view, root, arguments.tensors, outputs, &adapter));
     } else {
       bodies_.push_back(adapter.VisitStmt(root->body));
@@ -344,8 +344,6 @@ class Merger {
                        adapter->VisitStmt(root->body), tir::Stmt(), allocs, {{tir::kKernelBlock, true}});
     return tir::SBlockRealize(kEmpty, True(), block);
   }
-
-  bool KeepsKernels() const { return options_.keep_kernels || options_.side_by_side; }
 
   static bool IsStatic(const PrimFunc& kernel) {
     return kernel->params.size() == kernel->buffer_map.size() &&
@@ -419,7 +417,7 @@ class Merger {
                                  const SBlock& root, SymbolicMatcher* matcher,
                                  std::vector<std::pair<Buffer, Buffer>>* mapped) {
     // TVM lists the kernel's own buffers before its results.
-    for (const Buffer& buffer : KeepsKernels() ? Array<Buffer>() : root->alloc_buffers) {
+    for (const Buffer& buffer : options_.keep_kernels ? Array<Buffer>() : root->alloc_buffers) {
       pending_allocs_.emplace_back(alloc_buffers_.size(), buffer);
       alloc_buffers_.push_back(buffer);
     }

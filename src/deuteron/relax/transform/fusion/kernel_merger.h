@@ -30,7 +30,7 @@ struct MergeOptions {
   bool trust_inplace = false;
   /// Each kernel stays a block of its own, marked tir::kKernelBlock, and is scheduled by itself.
   bool keep_kernels = false;
-  /// The same, and threads share out the kernels, of which none needs another.
+  /// Of kernels that are kept: threads share them out, as none needs another.
   bool side_by_side = false;
 };
 /// Of a Primitive function (true): its kernels are to be merged so.

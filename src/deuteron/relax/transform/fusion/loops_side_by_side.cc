@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "deuteron/relax/call_tir.h"
@@ -93,6 +94,7 @@ class SideBySide {
     index_.clear();
     loops_.clear();
     std::unordered_map<const Object*, size_t> loop_of;
+    std::unordered_set<const Object*> used_whole;
     for (uint32_t i = 0; i < bindings_.size(); ++i) {
       const Binding& binding = bindings_[i];
       if (!binding->IsInstance<VarBindingNode>()) return false;
@@ -103,6 +105,9 @@ class SideBySide {
         if (it != loop_of.end()) loops_[it->second].members.push_back(i);
         continue;
       }
+      VisitLeaves(value, [&](const Expr& leaf) {
+        if (loop_of.count(leaf.get()) != 0) used_whole.insert(leaf.get());
+      });
       if (!IsCallTIR(value)) continue;
       const auto kernel = As<tir::PrimFunc>(module_.Lookup(ViewCallTIR(Downcast<Call>(value)).func));
       if (!kernel.defined() || !tir::HasRootBlock(kernel) || !tir::HasKernelBlocks(kernel)) continue;
@@ -114,19 +119,10 @@ class SideBySide {
     // What is returned as a tuple cannot be a part of what the function returns.
     std::erase_if(loops_, [&](const Sides& loop) {
       const Var& var = bindings_[loop.members[0]]->var;
-      return var.ty()->IsInstance<TupleTypeNode>() && (var->kind != RelaxKind::kDataflowVar || IsUsedWhole(var));
+      const bool is_whole = var->kind != RelaxKind::kDataflowVar || used_whole.count(var.get()) != 0;
+      return is_whole && var.ty()->IsInstance<TupleTypeNode>();
     });
     return loops_.size() > 1;
-  }
-
-  bool IsUsedWhole(const Var& var) const {
-    return std::any_of(bindings_.begin(), bindings_.end(), [&](const Binding& binding) {
-      const Expr& value = BoundValue(binding);
-      if (value.as<TupleGetItemNode>() != nullptr) return false;
-      bool uses = false;
-      VisitLeaves(value, [&](const Expr& leaf) { uses |= leaf.same_as(var); });
-      return uses;
-    });
   }
 
   /// Puts a loop beside those of a group where that pays and none of them needs what another gives.

@@ -37,8 +37,9 @@ namespace deuteron::relax {
 namespace {
 
 /// What may stand between a product and the softmax of an attention.
-constexpr std::string_view kBeforeSoftmax[] = {"add",    "subtract", "multiply",    "divide",  "where",
-                                               "astype", "reshape",  "expand_dims", "squeeze", "broadcast_to"};
+constexpr std::string_view kBeforeSoftmax[] = {
+    "relax.add",    "relax.subtract", "relax.multiply",    "relax.divide",  "relax.where",
+    "relax.astype", "relax.reshape",  "relax.expand_dims", "relax.squeeze", "relax.broadcast_to"};
 
 class SumRewriter : public EmittingRewriter {
  public:
@@ -53,12 +54,13 @@ class SumRewriter : public EmittingRewriter {
     for (size_t i = bindings.size(); i-- > 0;) {
       const Binding& binding = bindings[static_cast<int64_t>(i)];
       const auto* call = BoundValue(binding).as<CallNode>();
-      if (call == nullptr || call->op->kind != RelaxKind::kOp) continue;
-      const std::string name = OpName(GetRef<Call>(call));
+      const auto* op = call == nullptr ? nullptr : call->op.as<OpNode>();
+      if (op == nullptr) continue;
+      const std::string_view name(op->name.data(), op->name.size());
       const bool is_between =
           scores_.count(binding->var.get()) != 0 &&
           std::find(std::begin(kBeforeSoftmax), std::end(kBeforeSoftmax), name) != std::end(kBeforeSoftmax);
-      if (!is_between && name != "nn.softmax") continue;
+      if (!is_between && name != "relax.nn.softmax") continue;
       for (const Expr& arg : call->args) scores_.insert(arg.get());
     }
   }

@@ -1,8 +1,9 @@
 #include "deuteron/tir/schedule/rules/kernel_blocks.h"
 
+#include <algorithm>
 #include <unordered_set>
-#include <vector>
 
+#include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
@@ -12,94 +13,43 @@ namespace {
 
 bool IsKernelBlock(const SBlockNode* block) { return block->annotations.count(kKernelBlock) != 0; }
 
-/// Looks for kernels.
-class KernelBlockFinder : public StmtExprVisitor {
- public:
-  bool found = false;
-
- protected:
-  void VisitSBlock_(const SBlockNode* op) override {
-    found |= IsKernelBlock(op);
-    if (!found) StmtExprVisitor::VisitSBlock_(op);
-  }
-};
-
 bool HasKernelBlocks(const Stmt& stmt) {
-  KernelBlockFinder finder;
-  finder.VisitStmt(stmt);
-  return finder.found;
+  const std::vector<SBlockRealize> blocks = AnalyzeScope(stmt).blocks;
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [](const SBlockRealize& realize) { return IsKernelBlock(realize->block.get()); });
 }
 
-/// What a statement uses and does not define, in order of its first use.
-class UseFinder : public StmtExprVisitor {
- public:
-  Array<Buffer> buffers;
-  Array<Var> vars;
-
- protected:
-  void VisitVar_(const VarNode* op) override {
-    if (defined_.count(op) == 0 && seen_.insert(op).second) vars.push_back(GetRef<Var>(op));
-  }
-  void VisitLet_(const LetNode* op) override {
-    defined_.insert(op->var.get());
-    StmtExprVisitor::VisitLet_(op);
-  }
-  void VisitBind_(const BindNode* op) override {
-    defined_.insert(op->var.get());
-    StmtExprVisitor::VisitBind_(op);
-  }
-  void VisitFor_(const ForNode* op) override {
-    defined_.insert(op->loop_var.get());
-    StmtExprVisitor::VisitFor_(op);
-  }
-  void VisitSBlock_(const SBlockNode* op) override {
-    for (const IterVar& iter : op->iter_vars) defined_.insert(iter->var.get());
-    for (const Buffer& buffer : op->alloc_buffers) seen_.insert(buffer.get());
-    StmtExprVisitor::VisitSBlock_(op);
-  }
-  void VisitBufferLoad_(const BufferLoadNode* op) override {
-    Use(op->buffer);
-    StmtExprVisitor::VisitBufferLoad_(op);
-  }
-  void VisitBufferStore_(const BufferStoreNode* op) override {
-    Use(op->buffer);
-    StmtExprVisitor::VisitBufferStore_(op);
-  }
-
- private:
-  void Use(const Buffer& buffer) {
-    if (seen_.insert(buffer.get()).second) buffers.push_back(buffer);
-  }
-
-  std::unordered_set<const Object*> defined_;
-  std::unordered_set<const Object*> seen_;
-};
-
-/// The kernel that a block is, its buffers parameters.
-PrimFunc KernelOf(const SBlock& block) {
+/// The kernel that a block is, what it says that it reads and writes parameters, and then `scalars`.
+PrimFunc KernelOf(const SBlock& block, const Array<Var>& scalars) {
   const SBlock root(kEmpty, kEmpty, kEmpty, "root", block->body, Stmt(), block->alloc_buffers);
-  const Stmt body = SBlockRealize(kEmpty, True(), root);
-  UseFinder uses;
-  uses.VisitStmt(body);
-  std::unordered_set<const Object*> dims;
-  for (const Buffer& buffer : uses.buffers) {
-    for (const PrimExpr& dim : buffer->shape) dims.insert(dim.get());
+  Array<Buffer> buffers;
+  std::unordered_set<const Object*> seen;
+  for (const Array<BufferRegion>& regions : {block->reads, block->writes}) {
+    for (const BufferRegion& region : regions) {
+      if (seen.insert(region->buffer.get()).second) buffers.push_back(region->buffer);
+    }
   }
-  Array<Var> scalars;
-  for (const Var& var : uses.vars) {
-    if (dims.count(var.get()) == 0) scalars.push_back(var);
-  }
-  return PrimFunc::FromBuffers(uses.buffers, scalars, body, DictAttrs({{"tirx.noalias", true}}));
+  return PrimFunc::FromBuffers(buffers, scalars, SBlockRealize(kEmpty, True(), root),
+                               DictAttrs({{"tirx.noalias", true}}));
 }
 
 class KernelBlockScheduler : public StmtExprMutator {
  public:
-  explicit KernelBlockScheduler(const Target& target) : target_(target) {}
+  /// `scalars`: of the function.
+  KernelBlockScheduler(const Target& target, std::vector<Var> scalars)
+      : target_(target), scalars_(std::move(scalars)) {}
 
  protected:
+  Stmt VisitFor_(const ForNode* op) override {
+    scalars_.push_back(op->loop_var);
+    Stmt loop = StmtExprMutator::VisitFor_(op);
+    scalars_.pop_back();
+    return loop;
+  }
   Stmt VisitSBlock_(const SBlockNode* op) override {
     if (!IsKernelBlock(op) || HasKernelBlocks(op->body)) return StmtExprMutator::VisitSBlock_(op);
-    const SBlock scheduled = RootBlock(ApplyScheduleRules(KernelOf(GetRef<SBlock>(op)), target_).func);
+    const Array<Var> scalars(scalars_.begin(), scalars_.end());
+    const SBlock scheduled = RootBlock(ApplyScheduleRules(KernelOf(GetRef<SBlock>(op), scalars), target_).func);
     SBlock block = GetRef<SBlock>(op);
     auto* node = CopyOnWrite(&block);
     node->alloc_buffers = scheduled->alloc_buffers;
@@ -109,14 +59,19 @@ class KernelBlockScheduler : public StmtExprMutator {
 
  private:
   const Target& target_;
+  /// What statements may use beside buffers: the numbers of the loops around them as well.
+  std::vector<Var> scalars_;
 };
 
 }  // namespace
 
-bool HasKernelBlocks(const PrimFunc& func) { return HasKernelBlocks(func->body); }
+bool HasKernelBlocks(const PrimFunc& func) { return HasKernelBlocks(RootBlock(func)->body); }
 
 PrimFunc ScheduleKernelBlocks(PrimFunc func, const Target& target) {
-  Stmt body = KernelBlockScheduler(target).VisitStmt(func->body);
+  std::vector<Var> scalars;
+  std::copy_if(func->params.begin(), func->params.end(), std::back_inserter(scalars),
+               [&](const Var& param) { return func->buffer_map.count(param) == 0; });
+  Stmt body = KernelBlockScheduler(target, std::move(scalars)).VisitStmt(func->body);
   CopyOnWrite(&func)->body = std::move(body);
   return func;
 }

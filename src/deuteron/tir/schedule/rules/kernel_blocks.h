@@ -7,6 +7,7 @@
 
 namespace deuteron::tir {
 
+/// Of a function with a root block.
 bool HasKernelBlocks(const PrimFunc& func);
 
 /// `func`, each of its kernels scheduled by the rule that would schedule it if it were a function; the loops around
