@@ -58,8 +58,19 @@ std::vector<Function<Real>> Functions(bool is_double) {
       {"erf", 1, [](Real x, Real) { return std::erf(x); }, bound(2.5, 2.5)},
       {"sin", 1, [](Real x, Real) { return std::sin(x); }, bound(2.5, 2.5)},
       {"cos", 1, [](Real x, Real) { return std::cos(x); }, bound(2.5, 2.5)},
+      {"tan", 1, [](Real x, Real) { return std::tan(x); }, bound(4, 4)},
+      {"asin", 1, [](Real x, Real) { return std::asin(x); }, bound(2.5, 2.5)},
+      {"acos", 1, [](Real x, Real) { return std::acos(x); }, bound(2, 2)},
+      {"atan", 1, [](Real x, Real) { return std::atan(x); }, bound(2.5, 2.5)},
+      {"sinh", 1, [](Real x, Real) { return std::sinh(x); }, bound(3, 3)},
+      {"cosh", 1, [](Real x, Real) { return std::cosh(x); }, bound(3, 3)},
+      {"asinh", 1, [](Real x, Real) { return std::asinh(x); }, bound(3, 3)},
+      {"acosh", 1, [](Real x, Real) { return std::acosh(x); }, bound(3, 3)},
+      {"atanh", 1, [](Real x, Real) { return std::atanh(x); }, bound(3, 3)},
+      {"log1p", 1, [](Real x, Real) { return std::log1p(x); }, bound(3, 3)},
       {"rsqrt", 1, [](Real x, Real) { return 1 / std::sqrt(x); }, bound(1.6, 1.6)},
       {"pow", 2, [](Real x, Real y) { return std::pow(x, y); }, bound(1, 1.3)},
+      {"fmod", 2, [](Real x, Real y) { return std::fmod(x, y); }, bound(0.5, 0.5)},
   };
 }
 

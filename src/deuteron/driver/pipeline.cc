@@ -58,7 +58,8 @@ std::vector<Pipeline> MakePipelines() {
                        {"RecomputeProducers"},
                        {"FuseTIR"},
                        {"DeadCodeElimination"},
-                       {"FuseLoops"}};
+                       {"FuseLoops"},
+                       {"RewriteDataflowReshape"}};
   const Passes schedule = {{"TuneSchedules"}, {"ScheduleForCPU"}};
   const Passes memory = {{"RemovePurityChecking"}, {"CallTIRRewrite"}, {"StaticPlanBlockMemory"}, {"KillAfterLastUse"}};
   return {

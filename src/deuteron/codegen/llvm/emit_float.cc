@@ -16,12 +16,12 @@ llvm::Value* KernelEmitter::EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value
     case ExprKind::kDiv:
       return VectorMath(&builder_, target_).Quotient(a, b);
     case ExprKind::kMod:
-      return CallLibm("fmod", {a, b});
+      return EmitRemainder(a, b);
     case ExprKind::kFloorDiv:
       return Unary(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
     case ExprKind::kFloorMod: {
       // The remainder has the divisor's sign, as in Python.
-      llvm::Value* rest = CallLibm("fmod", {a, b});
+      llvm::Value* rest = EmitRemainder(a, b);
       llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
       llvm::Value* signs = builder_.CreateXor(builder_.CreateFCmpOLT(rest, zero), builder_.CreateFCmpOLT(b, zero));
       llvm::Value* wrong = builder_.CreateAnd(builder_.CreateFCmpONE(rest, zero), signs);

@@ -43,27 +43,39 @@ llvm::Value* KernelEmitter::EmitFloatIntrinsic(const std::string& name, DataType
   if (name == "abs" || name == "fabs") return Unary(llvm::Intrinsic::fabs, x);
   if (name == "copysign") return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, args[1]);
   if (name == "fma") return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, args);
+  if (name == "fmod") return EmitRemainder(x, args[1]);
   VectorMath math(&builder_, target_);
   const VectorMath::Unary function = math.Find(name, x);
   if (function == nullptr) return CallLibm(name, args);
-  if (name != "sin" && name != "cos") return function(x);
-  // Arguments beyond the range of the fast reduction go to libm, one by one, in a branch rarely taken.
+  if (name != "sin" && name != "cos" && name != "tan") return function(x);
   llvm::Value* limit = llvm::ConstantFP::get(x->getType(), math.TurnLimit(x));
-  llvm::Value* huge = builder_.CreateFCmpOGE(Unary(llvm::Intrinsic::fabs, x), limit);
-  if (x->getType()->isVectorTy()) huge = builder_.CreateOrReduce(huge);
-  llvm::Value* fast = function(x);
+  llvm::Value* is_near = builder_.CreateFCmpULT(Unary(llvm::Intrinsic::fabs, x), limit);
+  return EmitUnlessFar(is_near, function(x), name, {x});
+}
+
+/// What a fast way does not reach goes to libm, one by one, in a branch rarely taken.
+llvm::Value* KernelEmitter::EmitUnlessFar(llvm::Value* is_near, llvm::Value* fast, const std::string& name,
+                                          const std::vector<llvm::Value*>& args) {
+  if (is_near->getType()->isVectorTy()) is_near = builder_.CreateAndReduce(is_near);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  auto* slow = llvm::BasicBlock::Create(llvm_, "huge", frame_->function);
-  auto* join = llvm::BasicBlock::Create(llvm_, "reduced", frame_->function);
-  builder_.CreateCondBr(huge, slow, join, llvm::MDBuilder(llvm_).createBranchWeights(1, 1000));
+  auto* slow = llvm::BasicBlock::Create(llvm_, "far", frame_->function);
+  auto* join = llvm::BasicBlock::Create(llvm_, "near", frame_->function);
+  builder_.CreateCondBr(is_near, join, slow, llvm::MDBuilder(llvm_).createBranchWeights(1000, 1));
   builder_.SetInsertPoint(slow);
-  llvm::Value* exact = CallLibm(name, {x});
+  llvm::Value* exact = CallLibm(name, args);
   builder_.CreateBr(join);
   builder_.SetInsertPoint(join);
-  llvm::PHINode* phi = builder_.CreatePHI(x->getType(), 2);
+  llvm::PHINode* phi = builder_.CreatePHI(fast->getType(), 2);
   phi->addIncoming(fast, before);
   phi->addIncoming(exact, slow);
   return phi;
+}
+
+llvm::Value* KernelEmitter::EmitRemainder(llvm::Value* x, llvm::Value* y) {
+  VectorMath math(&builder_, target_);
+  if (!math.fused()) return CallLibm("fmod", {x, y});
+  InverseMath remainder = math.Inverse(x);
+  return EmitUnlessFar(remainder.HasRemainder(x, y), remainder.Remainder(x, y), "fmod", {x, y});
 }
 
 /// Exponents that networks use become multiplications and roots.

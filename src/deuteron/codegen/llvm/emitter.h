@@ -235,6 +235,11 @@ class KernelEmitter {
   llvm::Value* EmitByteTable(const tir::CallNode* op);
   /// Calls a function of C's libm for each lane.
   llvm::Value* CallLibm(const std::string& name, const std::vector<llvm::Value*>& args);
+  /// `fast` where `is_near` in all lanes, else the function of libm.
+  llvm::Value* EmitUnlessFar(llvm::Value* is_near, llvm::Value* fast, const std::string& name,
+                             const std::vector<llvm::Value*>& args);
+  /// C's fmod.
+  llvm::Value* EmitRemainder(llvm::Value* x, llvm::Value* y);
   llvm::Value* Unary(llvm::Intrinsic::ID id, llvm::Value* value) { return builder_.CreateUnaryIntrinsic(id, value); }
 
   const Target& target_;

@@ -148,7 +148,7 @@ Value* DoubleMath::Erf(Value* x) {
 }
 
 /// pi / 2 in three parts, of which the first two have 33 bits.
-Value* DoubleMath::Turn(Value* x, int64_t quadrant) {
+DoubleMath::Angle DoubleMath::Turn(Value* x) {
   const Rounded n = Round(x, 0.63661977236758134308);
   Value* r = Fma(n.whole, Constant(x, -1.57079632673412561417e+00), x);
   r = Fma(n.whole, Constant(x, -6.07710050630396597660e-11), r);
@@ -157,10 +157,7 @@ Value* DoubleMath::Turn(Value* x, int64_t quadrant) {
   Value* sine = Fma(b_.CreateFMul(square, Polynomial(square, kSinDouble)), r, r);
   Value* cosine = Fma(b_.CreateFMul(square, square), Polynomial(square, kCosDouble),
                       Fma(square, Constant(x, -0.5), Constant(x, 1.0)));
-  Value* count = b_.CreateAdd(Bits(n.shifted), Int(x, quadrant));
-  Value* odd = b_.CreateICmpNE(b_.CreateAnd(count, Int(x, 1)), Int(x, 0));
-  Value* sign = b_.CreateShl(b_.CreateAnd(count, Int(x, 2)), Int(x, 62));
-  return b_.CreateBitCast(b_.CreateXor(Bits(b_.CreateSelect(odd, cosine, sine)), sign), x->getType());
+  return {sine, cosine, Bits(n.shifted)};
 }
 
 }  // namespace deuteron::codegen

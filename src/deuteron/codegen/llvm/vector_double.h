@@ -20,8 +20,9 @@ class DoubleMath : private VectorOps {
   llvm::Value* Sigmoid(llvm::Value* x);
   llvm::Value* Erf(llvm::Value* x);
   /// Of |x| < kTurnLimit.
-  llvm::Value* Sin(llvm::Value* x) { return Turn(x, 0); }
-  llvm::Value* Cos(llvm::Value* x) { return Turn(x, 1); }
+  llvm::Value* Sin(llvm::Value* x) { return SineOf(Turn(x), 0); }
+  llvm::Value* Cos(llvm::Value* x) { return SineOf(Turn(x), 1); }
+  llvm::Value* Tan(llvm::Value* x) { return TangentOf(Turn(x)); }
 
   llvm::Value* Rsqrt(llvm::Value* x) {
     return b_.CreateFDiv(Constant(x, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
@@ -73,7 +74,7 @@ class DoubleMath : private VectorOps {
   Sum Multiply(const Sum& a, const Sum& b);
   Sum Log2InTwoParts(llvm::Value* x);
   llvm::Value* LogSpecials(llvm::Value* x, llvm::Value* result);
-  llvm::Value* Turn(llvm::Value* x, int64_t quadrant);
+  Angle Turn(llvm::Value* x);
 };
 
 }  // namespace deuteron::codegen

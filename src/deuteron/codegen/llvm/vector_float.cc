@@ -176,7 +176,7 @@ Value* FloatMath::Quotient(Value* x, Value* divisor) {
 }
 
 /// The reduction to [-pi/4, pi/4] is done in double precision, by pi / 2 in two parts, the first of 33 bits.
-Value* FloatMath::SinCos(Value* x, int quadrant) {
+FloatMath::Angle FloatMath::Turn(Value* x) {
   llvm::Type* wide_type =
       x->getType()->isVectorTy()
           ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(
@@ -195,17 +195,13 @@ Value* FloatMath::SinCos(Value* x, int quadrant) {
                               b_.getInt64Ty(), llvm::cast<llvm::FixedVectorType>(wide_type)->getNumElements()))
                         : b_.getInt64Ty();
   Value* count = b_.CreateTrunc(b_.CreateBitCast(shifted, i64), IntType(x));
-  count = b_.CreateAdd(count, Int(x, quadrant));
   Value* square = b_.CreateFMul(r, r);
   Value* sine = Polynomial(
       square, std::initializer_list<double>{-1.666666716e-01, 8.333329111e-03, -1.983928960e-04, 2.717874395e-06});
   sine = Fma(b_.CreateFMul(square, sine), r, r);
   Value* cosine = Polynomial(square, std::initializer_list<double>{4.166664556e-02, -1.388733159e-03, 2.443420817e-05});
   cosine = Fma(b_.CreateFMul(square, square), cosine, Fma(square, Constant(x, -0.5), Constant(x, 1.0)));
-  Value* odd = b_.CreateICmpNE(b_.CreateAnd(count, Int(x, 1)), Int(x, 0));
-  Value* result = b_.CreateSelect(odd, cosine, sine);
-  Value* sign = b_.CreateShl(b_.CreateAnd(count, Int(x, 2)), Int(x, 30));
-  return b_.CreateBitCast(b_.CreateXor(b_.CreateBitCast(result, IntType(x)), sign), x->getType());
+  return {sine, cosine, count};
 }
 
 }  // namespace deuteron::codegen

@@ -20,8 +20,9 @@ class FloatMath : private VectorOps {
   llvm::Value* Sigmoid(llvm::Value* x);
   llvm::Value* Erf(llvm::Value* x);
   /// Of |x| < kTurnLimit.
-  llvm::Value* Sin(llvm::Value* x) { return SinCos(x, 0); }
-  llvm::Value* Cos(llvm::Value* x) { return SinCos(x, 1); }
+  llvm::Value* Sin(llvm::Value* x) { return SineOf(Turn(x), 0); }
+  llvm::Value* Cos(llvm::Value* x) { return SineOf(Turn(x), 1); }
+  llvm::Value* Tan(llvm::Value* x) { return TangentOf(Turn(x)); }
   llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
 
   llvm::Value* Rsqrt(llvm::Value* x) {
@@ -64,7 +65,7 @@ class FloatMath : private VectorOps {
   Mantissa Decompose(llvm::Value* x);
   llvm::Value* LogOfFraction(llvm::Value* fraction);
   llvm::Value* LogSpecials(llvm::Value* x, llvm::Value* result);
-  llvm::Value* SinCos(llvm::Value* x, int quadrant);
+  Angle Turn(llvm::Value* x);
 };
 
 }  // namespace deuteron::codegen

@@ -15,7 +15,7 @@ using Member = Value* (Math::*)(Value*);
 struct Row {
   std::string_view name;
   Member<FloatMath> of_float;
-  Member<Avx512Math> of_wide_float;
+  Member<Avx512Math> of_wide_float;  ///< null: as of any float
   Member<DoubleMath> of_double;
 };
 
@@ -30,7 +30,20 @@ constexpr Row kRows[] = {
     {"erf", &FloatMath::Erf, &Avx512Math::Erf, &DoubleMath::Erf},
     {"sin", &FloatMath::Sin, &Avx512Math::Sin, &DoubleMath::Sin},
     {"cos", &FloatMath::Cos, &Avx512Math::Cos, &DoubleMath::Cos},
+    {"tan", &FloatMath::Tan, nullptr, &DoubleMath::Tan},
     {"rsqrt", &FloatMath::Rsqrt, &Avx512Math::Rsqrt, &DoubleMath::Rsqrt},
+};
+
+/// Functions made of others, which are the same for all vectors.
+struct DerivedRow {
+  std::string_view name;
+  Member<InverseMath> function;
+};
+
+constexpr DerivedRow kDerived[] = {
+    {"asin", &InverseMath::Asin},   {"acos", &InverseMath::Acos},   {"atan", &InverseMath::Atan},
+    {"sinh", &InverseMath::Sinh},   {"cosh", &InverseMath::Cosh},   {"asinh", &InverseMath::Asinh},
+    {"acosh", &InverseMath::Acosh}, {"atanh", &InverseMath::Atanh}, {"log1p", &InverseMath::Log1p},
 };
 
 bool IsDouble(Value* x) { return x->getType()->getScalarType()->isDoubleTy(); }
@@ -45,11 +58,23 @@ VectorMath::VectorMath(llvm::IRBuilderBase* builder, const Target& target)
       double_(builder),
       wide_(builder) {}
 
+InverseMath VectorMath::Inverse(Value* x) { return {&b_, Find("exp", x), Find("log", x)}; }
+
 VectorMath::Unary VectorMath::Find(std::string_view name, Value* x) {
-  const Row* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
+  const auto is_named = [&](const auto& row) { return row.name == name; };
+  const auto* derived = std::find_if(std::begin(kDerived), std::end(kDerived), is_named);
+  if (derived != std::end(kDerived)) {
+    return [this, derived](Value* v) {
+      InverseMath math = Inverse(v);
+      return (math.*derived->function)(v);
+    };
+  }
+  const Row* row = std::find_if(std::begin(kRows), std::end(kRows), is_named);
   if (row == std::end(kRows)) return nullptr;
   if (IsDouble(x)) return [this, row](Value* v) { return (double_.*row->of_double)(v); };
-  if (!avx512_) return [this, row](Value* v) { return (float_.*row->of_float)(v); };
+  if (!avx512_ || row->of_wide_float == nullptr) {
+    return [this, row](Value* v) { return (float_.*row->of_float)(v); };
+  }
   return [this, row](Value* v) {
     return InPieces(&b_, {v}, Avx512Math::kLanes,
                     [&](const std::vector<Value*>& piece) { return (wide_.*row->of_wide_float)(piece[0]); });

@@ -11,6 +11,7 @@
 #include "deuteron/codegen/llvm/vector_avx512.h"
 #include "deuteron/codegen/llvm/vector_double.h"
 #include "deuteron/codegen/llvm/vector_float.h"
+#include "deuteron/codegen/llvm/vector_inverse.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron::codegen {
@@ -20,8 +21,8 @@ class VectorMath {
   VectorMath(llvm::IRBuilderBase* builder, const Target& target);
 
   using Unary = std::function<llvm::Value*(llvm::Value*)>;
-  /// The function of that name ("exp") of a float32 or float64; null if it is not one of these. Sine and cosine are
-  /// those of |x| < TurnLimit(x); the caller sees to larger ones.
+  /// The function of that name ("exp") of a float32 or float64; null if it is not one of these. Sine, cosine and
+  /// tangent are those of |x| < TurnLimit(x); the caller sees to larger ones.
   Unary Find(std::string_view name, llvm::Value* x);
   double TurnLimit(llvm::Value* x) const;
   /// Whether the target is fit for powers of numbers like x.
@@ -30,6 +31,11 @@ class VectorMath {
   llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
   /// x / y; of vectors of float32 by what is the same in all lanes without a division for each vector, where that pays.
   llvm::Value* Quotient(llvm::Value* x, llvm::Value* y);
+
+  /// Inverse and hyperbolic functions, and remainders, of numbers like x.
+  InverseMath Inverse(llvm::Value* x);
+  /// Whether multiply-adds have one rounding.
+  bool fused() const { return fused_; }
 
  private:
   llvm::IRBuilderBase& b_;

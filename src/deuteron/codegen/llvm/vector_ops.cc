@@ -45,6 +45,23 @@ Value* VectorOps::AtLeast(Value* x, double low) {
   return b_.CreateSelect(b_.CreateFCmpOGT(Constant(x, low), x), Constant(x, low), x);
 }
 
+Value* VectorOps::IsOdd(Value* count) { return b_.CreateICmpNE(b_.CreateAnd(count, Int(count, 1)), Int(count, 0)); }
+
+Value* VectorOps::SineOf(const Angle& angle, int64_t quadrant) {
+  Value* count = b_.CreateAdd(angle.count, Int(angle.count, quadrant));
+  Value* result = b_.CreateSelect(IsOdd(count), angle.cosine, angle.sine);
+  const unsigned bits = count->getType()->getScalarSizeInBits();
+  Value* sign = b_.CreateShl(b_.CreateAnd(count, Int(count, 2)), Int(count, bits - 2));
+  return b_.CreateBitCast(b_.CreateXor(Bits(result), sign), result->getType());
+}
+
+Value* VectorOps::TangentOf(const Angle& angle) {
+  Value* is_odd = IsOdd(angle.count);
+  Value* numerator = b_.CreateSelect(is_odd, angle.cosine, angle.sine);
+  Value* denominator = b_.CreateSelect(is_odd, b_.CreateFNeg(angle.sine), angle.cosine);
+  return b_.CreateFDiv(numerator, denominator);
+}
+
 Value* InPieces(llvm::IRBuilderBase* builder, const std::vector<Value*>& vectors, unsigned lanes,
                 const std::function<Value*(const std::vector<Value*>&)>& compute) {
   llvm::IRBuilderBase& b = *builder;

@@ -34,6 +34,16 @@ class VectorOps {
   llvm::Value* Clamp(llvm::Value* x, double low, double high) { return AtMost(AtLeast(x, low), high); }
   /// x^y, given |x|^y, and 1 where |x| is 1 or y is 0.
   llvm::Value* PowOfSigned(llvm::Value* x, llvm::Value* y, llvm::Value* magnitude);
+  /// x = n pi / 2 + r, |r| <= pi / 4: sine and cosine of r, and n as an integer modulo 4 or more.
+  struct Angle {
+    llvm::Value* sine;
+    llvm::Value* cosine;
+    llvm::Value* count;
+  };
+  llvm::Value* IsOdd(llvm::Value* count);
+  /// The sine of `angle` and so many right angles more.
+  llvm::Value* SineOf(const Angle& angle, int64_t quadrant);
+  llvm::Value* TangentOf(const Angle& angle);
 
   llvm::IRBuilderBase& b_;
 };

@@ -129,6 +129,9 @@ def show(name, values, digits, kind):
 def main():
     pi, log2 = mp.pi, mp.log(2)
     half_log2 = log2 / 2 * (1 + mp.mpf(2) ** -12)
+    eighth = mp.tan(pi / 8) * (1 + mp.mpf(2) ** -20)
+    def odd_rest(function):
+        return lambda t: (function(t) - t) / t**3
     f32 = [
         ("tanh on [0, 9.04), x = 147/512 j + t", "kTanh", saturated(pieces(mp.tanh, 147 / 512, 32, 5))),
         ("erf on [0, 3.94), x = j/8 + t", "kErf", pieces(mp.erf, 1 / 8, 32, 4)),
@@ -145,8 +148,11 @@ def main():
         ("pi / 16 = the sum of these", "kTurnParts", parts(pi / 16, 3)),
         ("sin and cos of 2 pi j / 32", "kTurn", [[mp.sinpi(mp.mpf(j) / 16) for j in range(32)], [mp.cospi(mp.mpf(j) / 16) for j in range(32)]]),
         ("(sin r - r) / r^3 and (cos r - 1) / r^2 by powers of r^2, |r| <= pi / 30", "kSin",
-         fit_even(lambda r: (mp.sin(r) - r) / r**3, pi / 30, 2)),
+         fit_even(odd_rest(mp.sin), pi / 30, 2)),
         (None, "kCos", fit_even(lambda r: (mp.cos(r) - 1) / (r * r), pi / 30, 2)),
+        ("(atan t - t) / t^3 by powers of t^2, |t| <= tan(pi / 8)", "kAtan", fit_even(odd_rest(mp.atan), eighth, 5)),
+        ("(asin t - t) / t^3 by powers of t^2, |t| <= 1/2", "kAsin", fit_even(odd_rest(mp.asin), mp.mpf(0.5), 5)),
+        ("(sinh t - t) / t^3 by powers of t^2, |t| <= 1", "kSinh", fit_even(odd_rest(mp.sinh), 1, 4)),
     ]
     half_turn = pi / 4 * (1 + mp.mpf(2) ** -20)
     def atanh_rest(s):
@@ -167,8 +173,11 @@ def main():
         ("exp(x^2) erfc x, x = 2 (1 + u) / (1 - u) in [1, 6]", "kErfcxDouble",
          fit(erfcx, -mp.mpf(1) / 3, mp.mpf(1) / 2, 16)),
         ("(sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4 by powers of r^2, |r| <= pi / 4", "kSinDouble",
-         fit_even(lambda r: (mp.sin(r) - r) / r**3, half_turn, 6)),
+         fit_even(odd_rest(mp.sin), half_turn, 6)),
         (None, "kCosDouble", fit_even(lambda r: (mp.cos(r) - 1 + r * r / 2) / r**4, half_turn, 6)),
+        ("Of kAtan, kAsin and kSinh", "kAtanDouble", fit_even(odd_rest(mp.atan), eighth, 11)),
+        (None, "kAsinDouble", fit_even(odd_rest(mp.asin), mp.mpf(0.5), 13)),
+        (None, "kSinhDouble", fit_even(odd_rest(mp.sinh), 1, 8)),
     ]
     lines = ["/// \\file", "/// Coefficients and tables of vector_math; vector_tables.py computes them.", "#pragma once", "",
              "namespace deuteron::codegen {", ""]

@@ -35,7 +35,6 @@ class Module:
     def loop_of_main_step(state_0_first: T.Buffer((T.int64(1), T.int64(8)), "float32"), x: T.Buffer((T.int64(5), T.int64(1), T.int64(16)), "float32"), w: T.Buffer((T.int64(8), T.int64(16)), "float32"), state_0_last: T.Buffer((T.int64(1), T.int64(8)), "float32"), rows_0: T.Buffer((T.int64(5), T.int64(1), T.int64(8)), "float32")):
         T.func_attr({"tirx.noalias": True})
         # with T.sblock("root"):
-        T_strided_slice_with_axes_intermediate = T.sblock_alloc_buffer((T.int64(1), T.int64(1), T.int64(16)))
         T_add_intermediate_intermediate = T.sblock_alloc_buffer((T.int64(1), T.int64(16)))
         T_multiply_intermediate_intermediate = T.sblock_alloc_buffer((T.int64(1), T.int64(8)))
         a = T.sblock_alloc_buffer((T.int64(1), T.int64(8)))
@@ -51,21 +50,8 @@ class Module:
                     T.writes(a[v_ax0, v_ax1])
                     a[v_ax0, v_ax1] = state_0_first[v_ax0, v_ax1]
         for i in range(T.int64(5)):
-            with T.sblock("strided_slice"):
-                T.reads(x[T.int64(0):T.int64(5), T.int64(0), T.int64(0):T.int64(16)])
-                T.writes(T_strided_slice_with_axes_intermediate[T.int64(0), T.int64(0), T.int64(0):T.int64(16)])
-                T.sblock_attr({"kernel": True})
-                for ax0_ax1_ax2_fused_0_fused in T.parallel(T.int64(2)):
-                    for ax1_ax2_fused_1 in T.vectorized(T.int64(8)):
-                        with T.sblock("T_strided_slice_with_axes"):
-                            v_ax0 = T.axis.spatial(T.int64(1), T.int64(0))
-                            v_ax1 = T.axis.spatial(T.int64(1), T.int64(0))
-                            v_ax2 = T.axis.spatial(T.int64(16), ax0_ax1_ax2_fused_0_fused * T.int64(8) + ax1_ax2_fused_1)
-                            T.reads(x[v_ax0 + i, v_ax1, v_ax2])
-                            T.writes(T_strided_slice_with_axes_intermediate[v_ax0, v_ax1, v_ax2])
-                            T_strided_slice_with_axes_intermediate[v_ax0, v_ax1, v_ax2] = x[v_ax0 + i, v_ax1, v_ax2]
             with T.sblock("fused_squeeze_matmul_add"):
-                T.reads(T_strided_slice_with_axes_intermediate[T.int64(0), T.int64(0), T.int64(0):T.int64(16)], a[T.int64(0), T.int64(0):T.int64(8)], w[T.int64(0):T.int64(8), T.int64(0):T.int64(16)])
+                T.reads(x[i, T.int64(0), T.int64(0):T.int64(16)], a[T.int64(0), T.int64(0):T.int64(8)], w[T.int64(0):T.int64(8), T.int64(0):T.int64(16)])
                 T.writes(T_add_intermediate_intermediate[T.int64(0), T.int64(0):T.int64(16)])
                 T.sblock_attr({"kernel": True})
                 matmul_intermediate = T.sblock_alloc_buffer((T.int64(1), T.int64(16)), scope="local")
@@ -94,9 +80,9 @@ class Module:
                             with T.sblock("T_add"):
                                 v_ax0 = T.axis.spatial(T.int64(1), T.int64(0))
                                 v_ax1 = T.axis.spatial(T.int64(16), ax0_0 * T.int64(8) + ax0_1)
-                                T.reads(matmul_intermediate[v_ax0, v_ax1], T_strided_slice_with_axes_intermediate[T.int64(0), v_ax0, v_ax1])
+                                T.reads(matmul_intermediate[v_ax0, v_ax1], x[i, v_ax0, v_ax1])
                                 T.writes(T_add_intermediate_intermediate[v_ax0, v_ax1])
-                                T_add_intermediate_intermediate[v_ax0, v_ax1] = matmul_intermediate[v_ax0, v_ax1] + T_strided_slice_with_axes_intermediate[T.int64(0), v_ax0, v_ax1]
+                                T_add_intermediate_intermediate[v_ax0, v_ax1] = matmul_intermediate[v_ax0, v_ax1] + x[i, v_ax0, v_ax1]
             with T.sblock("fused_strided_slice1_tir_sigmoid_strided_slice2_multiply"):
                 T.reads(T_add_intermediate_intermediate[T.int64(0), T.int64(0):T.int64(16)])
                 T.writes(T_multiply_intermediate_intermediate[T.int64(0), T.int64(0):T.int64(8)])

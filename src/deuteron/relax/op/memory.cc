@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/op_shape.h"
 
@@ -85,9 +86,20 @@ Type InferView(const Call& call, const BlockBuilder&) {
 
 Expr Device() { return PrimValue::Int64(0); }
 
-/// Whether both have the same bytes whatever their symbolic dimensions: all but the last ones are the same.
+PrimExpr NumElements(const TensorTypeNode* type) {
+  PrimExpr count = MakeConst(DataType::Int(64), 1);
+  for (const PrimExpr& dim : *type->shape) count = count * dim;
+  return count;
+}
+
+/// Whether both have the same bytes whatever their symbolic dimensions: as many elements of one size, or all but the
+/// last dimensions are the same.
 bool HaveSameBytes(const TensorTypeNode* a, const TensorTypeNode* b) {
-  if (!a->has_shape() || !b->has_shape() || a->ndim != b->ndim || a->ndim < 1) return false;
+  if (!a->has_shape() || !b->has_shape()) return false;
+  if (a->dtype == b->dtype && a->dtype.bits() % 8 == 0) {
+    return arith::Analyzer().CanProveEqual(NumElements(a), NumElements(b));
+  }
+  if (a->ndim != b->ndim || a->ndim < 1) return false;
   for (int64_t i = 0; i + 1 < a->ndim; ++i) {
     if (!ExprEqual((*a->shape)[i], (*b->shape)[i])) return false;
   }
@@ -162,6 +174,11 @@ Call MemoryAllocTensor(const Expr& storage, const PrimExpr& offset, const Tensor
 
 Call MemoryView(const Expr& x, Array<PrimExpr> shape, DataType dtype) {
   return MakeCall("memory.view", {x, ShapeExpr(std::move(shape)), DataTypeImm(dtype), Tuple(Array<Expr>())});
+}
+
+Call WholeView(const Expr& x, const TensorType& type) {
+  const Array<Expr> args = {x, ShapeExpr(type->shape.value()), DataTypeImm(type->dtype), Tuple(Array<Expr>())};
+  return CallPurePacked(ExternFunc(kView), args, {type});
 }
 
 Expr ViewedTensor(const Call& call) {

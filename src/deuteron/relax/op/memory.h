@@ -39,6 +39,8 @@ enum class MemoryCall : uint8_t { kNone, kBuiltinAlloc, kAllocStorage, kAllocTen
 MemoryCall MemoryCallOf(const Expr& expr);
 /// R.memory.view(x, shape, dtype) of as many bytes as `x` has.
 Call MemoryView(const Expr& x, Array<PrimExpr> shape, DataType dtype);
+/// All bytes of `x` as a tensor of `type`, whose shape is known: a MemoryView as it is legalised.
+Call WholeView(const Expr& x, const TensorType& type);
 /// The tensor of which a call, as it is legalised, is all the bytes in the order in which they lie: it need not be
 /// made. Null if the call is no such view.
 Expr ViewedTensor(const Call& call);

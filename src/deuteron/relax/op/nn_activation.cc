@@ -123,16 +123,6 @@ Expr LegalizeSelu(BlockBuilder& builder, const Call& call) {
   });
 }
 
-/// log(1 + x) of x ≥ 0, small x included: what rounding adds to the sum scales the logarithm as it scales x itself.
-/// (W. Kahan; D. Goldberg, What Every Computer Scientist Should Know About Floating-Point Arithmetic, theorem 4)
-PrimExpr LogOfOneMore(const PrimExpr& value) {
-  const PrimExpr one = MakeConst(value.dtype(), 1.0);
-  const tir::Var x("x", value.dtype());
-  const tir::Var sum("sum", value.dtype());
-  const PrimExpr log = CallIntrin("log", {sum}) * (x / (sum - one));
-  return tir::Let(x, value, tir::Let(sum, one + x, SelectExpr(deuteron::Equal(sum, one), x, log)));
-}
-
 Expr LegalizeSoftplus(BlockBuilder& builder, const Call& call) {
   const auto* attrs = AttrsOf<SoftplusAttrsNode>(call);
   return CallKernel(builder, call, "softplus", call->args, [&](const Array<Tensor>& args) {
@@ -140,7 +130,8 @@ Expr LegalizeSoftplus(BlockBuilder& builder, const Call& call) {
       const auto constant = [&](double value) { return MakeConst(x.dtype(), value); };
       const PrimExpr scaled = attrs->beta == 1.0 ? x : constant(attrs->beta) * x;
       // The exponential of a positive number may be too large for float16, where the result is not.
-      PrimExpr soft = Max(scaled, constant(0)) + LogOfOneMore(CallIntrin("exp", {Min(scaled, constant(0) - scaled)}));
+      PrimExpr soft =
+          Max(scaled, constant(0)) + CallIntrin("log1p", {CallIntrin("exp", {Min(scaled, constant(0) - scaled)})});
       if (attrs->beta != 1.0) soft = constant(1.0 / attrs->beta) * soft;
       return SelectExpr(constant(attrs->threshold) < scaled, x, soft);
     });

@@ -9,7 +9,8 @@
 /// A block inside a block (of a tensorised kernel) is classified by itself first; what it loads and stores then counts
 /// for the block around it.
 /// What it must not do: prove anything. Indices are compared by identity, so that the answer is the one that
-/// TVM gives for the same text; a kernel that could be classified better by algebra is not.
+/// TVM gives for the same text; a kernel that could be classified better by algebra is not. Beyond TVM an index may use
+/// scalars of the kernel, the beginning of a slice that the run knows (IndexScalars).
 ///
 /// Place in the pipeline: after LegalizeOps, before FuseOps (pass AnnotateTIROpPattern).
 #include "deuteron/tir/analysis/op_pattern.h"
@@ -62,8 +63,10 @@ bool UsesOnly(const PrimExpr& expr, const std::unordered_set<const Object*>& var
   return only;
 }
 
-bool IsInjective(const BufferStoreNode* store, const BufferLoadNode* load) {
-  std::unordered_set<const Object*> vars;
+/// `scalars`: variables that are the same throughout.
+bool IsInjective(const BufferStoreNode* store, const BufferLoadNode* load,
+                 const std::unordered_set<const Object*>& scalars) {
+  std::unordered_set<const Object*> vars = scalars;
   if (!StoreVars(store, &vars)) return false;
   return std::all_of(load->indices.begin(), load->indices.end(),
                      [&](const PrimExpr& index) { return UsesOnly(index, vars); });
@@ -109,8 +112,15 @@ bool IsPureReduction(const std::unordered_set<const Object*>& reduce_vars, const
 
 class Classifier : public StmtExprVisitor {
  public:
-  explicit Classifier(const PrimFunc& func) {
+  Classifier(const PrimFunc& func, IndexScalars scalars) {
     for (const Buffer& buffer : ParamBuffers(func)) params_.insert(buffer.get());
+    if (scalars == IndexScalars::kUnknown) return;
+    for (const Var& param : func->params) scalars_.insert(param.get());
+    for (const Buffer& buffer : ParamBuffers(func)) {
+      for (const PrimExpr& dim : buffer->shape) {
+        for (const Var& var : FreeVars(dim)) scalars_.insert(var.get());
+      }
+    }
   }
   OpPatternKind kind() const { return stated_.value_or(kind_); }
 
@@ -154,8 +164,8 @@ class Classifier : public StmtExprVisitor {
   }
 
   /// Nothing if a load does not relate to the store by index.
-  static std::optional<OpPatternKind> ClassifyPointwise(const BufferStoreNode* store,
-                                                        const std::vector<const BufferLoadNode*>& loads) {
+  std::optional<OpPatternKind> ClassifyPointwise(const BufferStoreNode* store,
+                                                 const std::vector<const BufferLoadNode*>& loads) const {
     OpPatternKind kind = OpPatternKind::kElemWise;
     bool has_elementwise = false;
     for (const BufferLoadNode* load : loads) {
@@ -163,7 +173,7 @@ class Classifier : public StmtExprVisitor {
         has_elementwise = true;
       } else if (IsBroadcast(store, load)) {
         kind = std::max(kind, OpPatternKind::kBroadcast);
-      } else if (IsInjective(store, load)) {
+      } else if (IsInjective(store, load, scalars_)) {
         kind = std::max(kind, OpPatternKind::kInjective);
       } else {
         return std::nullopt;
@@ -191,6 +201,8 @@ class Classifier : public StmtExprVisitor {
   /// That of an annotation.
   std::optional<OpPatternKind> stated_;
   std::unordered_set<const Object*> params_;
+  /// Variables of the kernel that may stand in an index.
+  std::unordered_set<const Object*> scalars_;
   /// Of the block at hand, in order of evaluation; once a block inside it is classified, from that one on.
   std::vector<const BufferLoadNode*> loads_;
   std::vector<const BufferStoreNode*> stores_;
@@ -218,9 +230,9 @@ const char* ToString(OpPatternKind kind) {
   DEUTERON_UNREACHABLE();
 }
 
-OpPatternKind AnalyzeOpPattern(const PrimFunc& func) {
+OpPatternKind AnalyzeOpPattern(const PrimFunc& func, IndexScalars scalars) {
   if (HasViews(func)) return OpPatternKind::kOpaque;
-  Classifier classifier(func);
+  Classifier classifier(func, scalars);
   classifier.VisitStmt(func->body);
   return classifier.kind();
 }

@@ -27,8 +27,12 @@ enum class OpPatternKind : uint8_t {
 /// "elementwise", "broadcast", …
 const char* ToString(OpPatternKind kind);
 
+/// What scalars of a kernel are, its arguments and the dimensions of its buffers: numbers that are the same for all
+/// elements, or, as in TVM, variables of which nothing is known, which no index of an injective kernel may have.
+enum class IndexScalars : uint8_t { kNumbers, kUnknown };
+
 /// The kind of `func` by the rules of docs/fusion.md: derived from how the indices of each block's loads
 /// compare with those of its store, by identity of the index expressions. Never throws.
-OpPatternKind AnalyzeOpPattern(const PrimFunc& func);
+OpPatternKind AnalyzeOpPattern(const PrimFunc& func, IndexScalars scalars = IndexScalars::kNumbers);
 
 }  // namespace deuteron::tir

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/reshape.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -59,28 +59,6 @@ bool RowGraph::reduces() const {
 }
 
 namespace {
-
-PrimExpr FlatIndex(const Buffer& buffer, const Array<PrimExpr>& indices) {
-  PrimExpr flat = I64(0);
-  for (size_t i = 0; i < indices.size(); ++i) {
-    flat = flat * buffer->shape[static_cast<int64_t>(i)] + CastTo(DataType::Int(64), indices[static_cast<int64_t>(i)]);
-  }
-  return flat;
-}
-
-/// Whether a pointwise block copies one whole buffer to another in order of memory, whatever their shapes.
-bool CopiesInOrder(const SBlock& block, const StoredValue& stored) {
-  const auto* load = stored.value.as<BufferLoadNode>();
-  if (load == nullptr || !load->buffer.IsCompact() || !stored.buffer.IsCompact()) return false;
-  PrimExpr from = I64(1);
-  PrimExpr to = I64(1);
-  for (const PrimExpr& dim : load->buffer->shape) from = from * dim;
-  for (const PrimExpr& dim : stored.buffer->shape) to = to * dim;
-  arith::Analyzer analyzer;
-  for (const IterVar& iter : block->iter_vars) analyzer.Bind(iter->var, iter->dom);
-  return analyzer.CanProveEqual(from, to) &&
-         analyzer.CanProveEqual(FlatIndex(load->buffer, load->indices), FlatIndex(stored.buffer, stored.indices));
-}
 
 /// Whether a reduction sums products of two different values: of vectors, of a matrix and a vector. A sum of squares,
 /// as a norm has it, is none.

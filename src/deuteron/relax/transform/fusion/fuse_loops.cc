@@ -16,8 +16,9 @@
 /// states keep their shapes, and no buffer's size depends on the number of the step. A loop in the step that became a
 /// kernel is one of them.
 ///
-/// What it must not do: change the kernels, or their order. Each stays a block that is scheduled by itself
-/// (tir/schedule/rules/kernel_blocks.cc).
+/// What it must not do: change the order of the kernels. Each stays a block that is scheduled by itself
+/// (tir/schedule/rules/kernel_blocks.cc), but for copies of what the loop is given, which are read where they come from
+/// (inline_copies.h).
 ///
 /// Place: after FuseTIR. Off under tvm_compat. What it leaves gets a reason in the decision log.
 #include <algorithm>
@@ -30,6 +31,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
+#include "deuteron/relax/transform/fusion/inline_copies.h"
 #include "deuteron/relax/transform/fusion/kernel_merger.h"
 #include "deuteron/relax/transform/fusion/loops_side_by_side.h"
 #include "deuteron/relax/transform/fusion/passes.h"
@@ -208,8 +210,13 @@ class LoopKernel {
     Array<Buffer> allocs = root->alloc_buffers;
     for (const Buffer& result : results) allocs.push_back(result);
     const PrimExpr trips = Trips();
+    const Array<Buffer> fixed(params.begin() + static_cast<int64_t>(num_states),
+                              params.begin() + static_cast<int64_t>(num_inputs));
 
-    Array<Stmt> before, body = {root->body}, after;
+    Array<Stmt> before, after;
+    const auto* kernels = root->body.as<tir::SeqStmtNode>();
+    Array<Stmt> body = fusion::InlineCopies(kernels == nullptr ? Array<Stmt>{root->body} : kernels->seq, fixed,
+                                            Array<Buffer>(results.begin(), results.end()), &allocs);
     std::vector<Buffer> outputs;
     for (size_t i = 0; i < step_.result_of.size(); ++i) {
       const Buffer& result = results[step_.result_of[i]];

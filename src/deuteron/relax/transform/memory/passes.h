@@ -8,6 +8,9 @@ namespace deuteron::relax {
 
 using transform::Pass;
 
+/// Makes views of kernels that only give their argument another shape.
+Pass RewriteDataflowReshape();
+
 /// Lets functions that are pure as a whole hold calls with side effects.
 Pass RemovePurityChecking();
 

@@ -51,7 +51,7 @@ class Module:
 
     @T.prim_func(private=True, s_tir=True)
     def concatenate(c: T.Buffer((m,), "float32"), x: T.Buffer((T.int64(3),), "float32"), T_concat: T.Buffer(("m + T.int64(3)",), "float32")):
-        T.func_attr({"op_pattern": 8, "tirx.noalias": True})
+        T.func_attr({"op_pattern": 2, "tirx.noalias": True})
         # with T.sblock("root"):
         for ax0 in range(m + T.int64(3)):
             with T.sblock("T_concat"):

@@ -34,7 +34,6 @@ class Module:
     def loop_of_main_step(state_0_first: T.Buffer((T.int64(3),), "float32"), x: T.Buffer((n, T.int64(3)), "float32"), w: T.Buffer((T.int64(3), T.int64(3)), "float32"), state_0_last: T.Buffer((T.int64(3),), "float32"), rows_0: T.Buffer(("trips", T.int64(3)), "float32"), trips: T.int64):
         T.func_attr({"tirx.noalias": True})
         # with T.sblock("root"):
-        T_strided_slice_with_axes_intermediate = T.sblock_alloc_buffer((T.int64(1), T.int64(3)))
         matmul_intermediate = T.sblock_alloc_buffer((T.int64(3),))
         compute_intermediate_intermediate = T.sblock_alloc_buffer((T.int64(3),))
         T_multiply_intermediate = T.sblock_alloc_buffer((T.int64(3),))
@@ -50,16 +49,6 @@ class Module:
                     T.writes(a[v_ax0])
                     a[v_ax0] = state_0_first[v_ax0]
         for i in range(trips):
-            with T.sblock("strided_slice"):
-                T.reads(x[T.int64(0):n, T.int64(0):T.int64(3)])
-                T.writes(T_strided_slice_with_axes_intermediate[T.int64(0), T.int64(0):T.int64(3)])
-                T.sblock_attr({"kernel": True})
-                for ax0, ax1 in T.grid(T.int64(1), T.int64(3)):
-                    with T.sblock("T_strided_slice_with_axes"):
-                        v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
-                        T.reads(x[v_ax0 + i, v_ax1])
-                        T.writes(T_strided_slice_with_axes_intermediate[v_ax0, v_ax1])
-                        T_strided_slice_with_axes_intermediate[v_ax0, v_ax1] = x[v_ax0 + i, v_ax1]
             with T.sblock("matmul1"):
                 T.reads(a[T.int64(0):T.int64(3)], w[T.int64(0):T.int64(3), T.int64(0):T.int64(3)])
                 T.writes(matmul_intermediate[T.int64(0):T.int64(3)])
@@ -72,12 +61,19 @@ class Module:
                         with T.init():
                             matmul_intermediate[v_i0] = T.float32(0.0)
                         matmul_intermediate[v_i0] = matmul_intermediate[v_i0] + a[v_k] * w[v_k, v_i0]
-            with T.sblock("fused_squeeze_add_tir_tanh"):
-                T.reads(T_strided_slice_with_axes_intermediate[T.int64(0), T.int64(0):T.int64(3)], matmul_intermediate[T.int64(0):T.int64(3)])
+            with T.sblock("fused_strided_slice_squeeze_add_tir_tanh"):
+                T.reads(x[T.int64(0):n, T.int64(0):T.int64(3)], matmul_intermediate[T.int64(0):T.int64(3)])
                 T.writes(compute_intermediate_intermediate[T.int64(0):T.int64(3)])
                 T.sblock_attr({"kernel": True})
+                T_strided_slice_with_axes_intermediate = T.sblock_alloc_buffer((T.int64(1), T.int64(3)))
                 T_squeeze_intermediate = T.sblock_alloc_buffer((T.int64(3),))
                 T_add_intermediate = T.sblock_alloc_buffer((T.int64(3),))
+                for ax0, ax1 in T.grid(T.int64(1), T.int64(3)):
+                    with T.sblock("T_strided_slice_with_axes"):
+                        v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                        T.reads(x[v_ax0 + i, v_ax1])
+                        T.writes(T_strided_slice_with_axes_intermediate[v_ax0, v_ax1])
+                        T_strided_slice_with_axes_intermediate[v_ax0, v_ax1] = x[v_ax0 + i, v_ax1]
                 for ax0 in range(T.int64(3)):
                     with T.sblock("T_squeeze"):
                         v_ax0 = T.axis.spatial(T.int64(3), ax0)
