@@ -1,5 +1,7 @@
 #include "deuteron/tir/analysis/factors.h"
 
+#include <algorithm>
+
 #include "deuteron/ir/op.h"
 
 namespace deuteron::tir {
@@ -28,6 +30,11 @@ bool MultipliesBfloat16(const Target& target) {
 
 Machine MachineOfPairs(Machine machine) {
   --machine.vector_registers;
+  return machine;
+}
+
+Machine MachineOfDoubles(Machine machine) {
+  machine.vector_bits = std::max<int64_t>(machine.vector_bits / 2, 64);
   return machine;
 }
 

@@ -29,5 +29,7 @@ bool MultipliesBfloat16(const Target& target);
 /// The machine that tiles of dot products of pairs find: the sum of a pair is added to the others by an instruction of
 /// its own, and takes a register until then.
 Machine MachineOfPairs(Machine machine);
+/// The machine that sums of float64 find, where lanes are counted as those of 32 bits: vectors of half as many bits.
+Machine MachineOfDoubles(Machine machine);
 
 }  // namespace deuteron::tir

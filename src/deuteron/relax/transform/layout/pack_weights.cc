@@ -60,7 +60,7 @@ struct ChannelBlocks {
   int64_t channels() const { return length * count; }
 };
 
-ChannelBlocks BlocksOf(int64_t channels, const topi::Packing& packing) {
+ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Packing& packing) {
   if (!packing.empty()) {
     const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_" + packing));
     if (unit) {
@@ -68,9 +68,11 @@ ChannelBlocks BlocksOf(int64_t channels, const topi::Packing& packing) {
       return {length, (channels + length - 1) / length};
     }
   }
-  const Machine& machine = Target::Current().machine;
-  const tir::CostModel costs(packing == "i16x2" ? tir::MachineOfPairs(machine) : machine);
-  const int64_t length = costs.PanelVectors(channels) * costs.machine().Lanes(32);
+  Machine machine = Target::Current().machine;
+  if (packing == "i16x2") machine = tir::MachineOfPairs(machine);
+  if (DataType(weight->data.dtype()) == DataType::Float(64)) machine = tir::MachineOfDoubles(machine);
+  const tir::CostModel costs(machine);
+  const int64_t length = costs.PanelVectors(channels) * machine.Lanes(32);
   return {length, (channels + length - 1) / length};
 }
 
@@ -368,7 +370,7 @@ class Packer : public EmittingRewriter {
                                channel_axis, PadWidth(attrs, data_layout)},
                               out);
     }
-    if (!blocks) blocks = BlocksOf(channels, operands ? operands->packing : "");
+    if (!blocks) blocks = BlocksOf(channels, weight, operands ? operands->packing : "");
     if (!IsWorthInConv(*blocks, channels, channel_axis > 1)) blocks = {channels, 1};
     const Constant held =
         operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
@@ -414,12 +416,12 @@ class Packer : public EmittingRewriter {
     const int64_t columns = weight->data.shape()[columns_first ? 0 : 1];
     const auto* result = call.ty().as<TensorTypeNode>();
     if (columns == 0 || result->ndim < 1) return Call();
-    if (!IsWorth(BlocksOf(columns, ""), columns, kMostPaddingOfProduct)) return Call();
+    if (!IsWorth(BlocksOf(columns, weight, ""), columns, kMostPaddingOfProduct)) return Call();
     const auto rank = static_cast<size_t>(result->ndim);
     const auto operands = FindOperands(
         {call, weight, columns_first ? size_t{1} : 0, columns_first ? size_t{0} : 1, -1, rank, rank - 1, {}}, out);
     if (!operands && !DataType(weight->data.dtype()).is_float()) return Call();
-    const ChannelBlocks blocks = BlocksOf(columns, operands ? operands->packing : "");
+    const ChannelBlocks blocks = BlocksOf(columns, weight, operands ? operands->packing : "");
     // One block of (k, n) is packed already.
     if (blocks.channels() == columns && blocks.count == 1 && !columns_first && !operands) return Call();
     const Constant held = operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), rank - 1));

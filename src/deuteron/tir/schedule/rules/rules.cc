@@ -1,5 +1,9 @@
 #include "deuteron/tir/schedule/rules/rules.h"
 
+#include <algorithm>
+
+#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/views.h"
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/kernel_blocks.h"
@@ -39,11 +43,24 @@ PrimFunc WithoutScalars(const PrimFunc& func) {
   return schedule.func();
 }
 
+/// Rules count vectors of 32 bits. Sums of float64 are told that vectors are half as wide: theirs have half as many
+/// lanes.
+Target ForSumsOf(const PrimFunc& func, Target target) {
+  const std::vector<SBlockRealize> blocks = AnalyzeScope(RootBlock(func)->body).blocks;
+  const bool is_wide = std::any_of(blocks.begin(), blocks.end(), [](const SBlockRealize& realize) {
+    return realize->block->init.defined() && realize->block->writes.size() == 1 &&
+           realize->block->writes[0]->buffer->dtype == DataType::Float(64);
+  });
+  if (is_wide) target.machine = MachineOfDoubles(target.machine);
+  return target;
+}
+
 }  // namespace
 
-ScheduledFunc ApplyScheduleRules(const PrimFunc& func, const Target& target) {
+ScheduledFunc ApplyScheduleRules(const PrimFunc& func, const Target& any_target) {
   if (!HasRootBlock(func) || HasViews(func)) return {func, "none"};
-  if (HasKernelBlocks(func)) return {ScheduleKernelBlocks(func, target), "kernel-blocks"};
+  if (HasKernelBlocks(func)) return {ScheduleKernelBlocks(func, any_target), "kernel-blocks"};
+  const Target target = ForSumsOf(func, any_target);
   const PrimFunc inlined = WithoutDenormalWeights(WithoutScalars(func));
   for (const ScheduleRule& rule : ScheduleRules()) {
     // A rule that finds a precondition of a primitive violated gives way to the next.
