@@ -148,14 +148,16 @@ te::Tensor ArgTopFew(const te::Tensor& x, size_t axis, int64_t count, bool desce
 constexpr int64_t kPiece = 256;
 constexpr int64_t kPieceLanes = 16;
 
-/// The pieces of a line that may have one of its first: the first of the elements in the same lane of a piece's vectors
-/// is one of `classes`, and among those are at least as many as are wanted that are not behind any in other pieces.
+/// The pieces of a line that may have one of its first: among the first elements of all pieces are at least as many as
+/// are wanted that are not behind `limit`, and those of pieces that are not needed are behind it.
 struct Pieces {
   PrimExpr count;
-  Buffer classes;
+  /// The first of a piece's elements in each lane; of all of each piece, and then the limit.
+  Buffer lanes;
+  Buffer firsts;
   Buffer is_needed;
 
-  PrimExpr Classes() const { return count * kPieceLanes; }
+  PrimExpr Limit(const IndicesAt& beside) const { return BufferLoad(firsts, beside(count)); }
 };
 
 /// Finds the first ones of a line by their digits, the greatest one first: a histogram of those that have the digits so
@@ -164,19 +166,32 @@ class Selection {
  public:
   enum State : int64_t { kDigits, kMissing, kInBin, kFound, kShift, kStates };
 
-  Selection(Buffer bins, Buffer states, IndicesAt beside, PrimExpr count)
-      : bins_(std::move(bins)), states_(std::move(states)), beside_(std::move(beside)), count_(std::move(count)) {}
+  /// Of `count` numbers, of so many digits.
+  Selection(Buffer bins, Buffer states, IndicesAt beside, PrimExpr count, int64_t digits)
+      : bins_(std::move(bins)),
+        states_(std::move(states)),
+        beside_(std::move(beside)),
+        count_(std::move(count)),
+        digits_(digits) {}
 
   PrimExpr Get(State which) const { return BufferLoad(states_, beside_(I64(which))); }
   Stmt Set(State which, const PrimExpr& to) const { return BufferStore(states_, to, beside_(I64(which))); }
   /// Runs `body` for each of the numbers.
   using Numbers = std::function<Stmt(const std::function<Stmt(const OrderedBits& bits)>& body)>;
 
-  Stmt Start(const PrimExpr& extent) const {
-    return tir::SeqStmt::Flatten(
-        {Set(kDigits, I64(0)), Set(kMissing, count_), Set(kInBin, extent), Set(kShift, I64(64))});
+  /// Tells the digits of the last one of `extent` numbers that is missing, until so few more than are missing have
+  /// them.
+  Stmt Select(const Numbers& numbers, const PrimExpr& extent, int64_t spare) const {
+    Array<Stmt> steps = {Set(kDigits, I64(0)), Set(kMissing, count_), Set(kInBin, extent), Set(kShift, I64(64))};
+    for (int64_t digit = digits_; digit-- > 0;) {
+      const bool is_first = digit + 1 == digits_;
+      const Stmt pass = Pass(numbers, digit, is_first);
+      steps.push_back(is_first ? pass : Stmt(tir::IfThenElse(Get(kInBin) > Get(kMissing) + spare, pass)));
+    }
+    return tir::SeqStmt::Flatten(steps);
   }
 
+ private:
   /// Tells one more digit of the last one that is missing, if there is one.
   Stmt Pass(const Numbers& numbers, int64_t digit, bool is_first) const {
     const int64_t shift = digit * kDigit;
@@ -207,46 +222,54 @@ class Selection {
                                   Set(kFound, I64(0)), Loop(bin, I64(kBins), {look})});
   }
 
- private:
   Buffer bins_;
   Buffer states_;
   IndicesAt beside_;
   PrimExpr count_;
+  int64_t digits_;
 };
 
 /// Fills `pieces`.
 Stmt FindPieces(const Pieces& pieces, const Selection& selection, const Buffer& x, const IndicesAt& at,
                 const IndicesAt& beside, bool descending) {
   const DataType dtype = x->dtype;
+  const auto first_of = [&](const PrimExpr& a, const PrimExpr& b) { return descending ? Max(a, b) : Min(a, b); };
   const Var piece("piece");
-  const Stmt firsts = ForLanes(I64(kPieceLanes), [&](const PrimExpr& lane) {
+  const Stmt by_lanes = ForLanes(I64(kPieceLanes), [&](const PrimExpr& lane) {
     PrimExpr first;
     for (int64_t vector = 0; vector < kPiece / kPieceLanes; ++vector) {
       PrimExpr value = BufferLoad(x, at(piece * kPiece + vector * kPieceLanes + lane));
       // NaN are greatest.
       if (!descending && dtype.is_float())
-        value = SelectExpr(CallIntrin("isnan", DataType::Bool(), {value}), MaxValue(dtype), value);
-      first = !first.defined() ? value : descending ? Max(first, value) : Min(first, value);
+        value = SelectExpr(CallIntrin("isnan", DataType::Bool(), {value}), Infinity(dtype), value);
+      first = first.defined() ? first_of(first, value) : value;
     }
-    return BufferStore(pieces.classes, first, beside(piece * kPieceLanes + lane));
+    return BufferStore(pieces.lanes, first, beside(lane));
   });
-  const auto bits_of = [&](const PrimExpr& index) {
-    return OrderedBits(BufferLoad(pieces.classes, beside(index)), descending);
+  std::vector<PrimExpr> firsts;
+  for (int64_t lane = 0; lane < kPieceLanes; ++lane) firsts.push_back(BufferLoad(pieces.lanes, beside(I64(lane))));
+  for (; firsts.size() > 1; firsts.resize(firsts.size() / 2)) {
+    for (size_t i = 0; i < firsts.size() / 2; ++i) firsts[i] = first_of(firsts[2 * i], firsts[2 * i + 1]);
+  }
+  const auto first = [&](const PrimExpr& of) { return BufferLoad(pieces.firsts, beside(of)); };
+  const auto numbers = [&](const std::function<Stmt(const OrderedBits&)>& body) {
+    const Var i("i");
+    return Loop(i, pieces.count, {body(OrderedBits(first(i), descending))});
   };
-  const Var i("i");
-  const int64_t digit = bits_of(i).Digits() - 1;
-  const auto classes = [&](const std::function<Stmt(const OrderedBits&)>& body) {
-    return Loop(i, pieces.Classes(), {body(bits_of(i))});
-  };
-  const Var lane("lane");
   const Var of("of");
-  const PrimExpr is_first = bits_of(of * kPieceLanes + lane).Above(digit * kDigit) >= selection.Get(Selection::kDigits);
-  const Stmt need = Loop(
-      of, pieces.count,
-      {BufferStore(pieces.is_needed, I64(0), beside(of)),
-       Loop(lane, I64(kPieceLanes), {tir::IfThenElse(is_first, BufferStore(pieces.is_needed, I64(1), beside(of)))})});
-  return tir::SeqStmt::Flatten({Loop(piece, pieces.count, {firsts}), selection.Start(pieces.Classes()),
-                                selection.Pass(classes, digit, /*is_first=*/true), need});
+  const OrderedBits bits(first(of), descending);
+  const PrimExpr is_needed =
+      CallIntrin("shift_right", {bits.bits, selection.Get(Selection::kShift)}) >= selection.Get(Selection::kDigits);
+  const PrimExpr limit = pieces.Limit(beside);
+  const Stmt need = tir::IfThenElse(
+      is_needed, tir::SeqStmt::Flatten({BufferStore(pieces.is_needed, I64(1), beside(of)),
+                                        tir::IfThenElse(Before(limit, first(of), descending),
+                                                        BufferStore(pieces.firsts, first(of), beside(pieces.count)))}));
+  const PrimExpr foremost = descending ? MaxValue(dtype) : MinValue(dtype);
+  return tir::SeqStmt::Flatten(
+      {Loop(piece, pieces.count, {by_lanes, BufferStore(pieces.firsts, firsts[0], beside(piece))}),
+       selection.Select(numbers, pieces.count, /*spare=*/0), BufferStore(pieces.firsts, foremost, beside(pieces.count)),
+       Loop(of, pieces.count, {BufferStore(pieces.is_needed, I64(0), beside(of)), need})});
 }
 
 }  // namespace
@@ -270,12 +293,12 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
     const IndicesAt at = Along(iterators, axis);
     const IndicesAt beside = Along(iterators, iterators.size());
     const Buffer& order = outputs[1];
-    const Selection selection(outputs[4], outputs[5], beside, count);
     const auto value = [&](const PrimExpr& position) { return BufferLoad(inputs[0], at(position)); };
+    const Selection selection(outputs[4], outputs[5], beside, count, OrderedBits(value(I64(0)), descending).Digits());
     Array<Stmt> steps;
     std::optional<Pieces> pieces;
     if (has_pieces) {
-      pieces = Pieces{piece_count, outputs[6], outputs[7]};
+      pieces = Pieces{piece_count, outputs[6], outputs[7], outputs[8]};
       steps.push_back(FindPieces(*pieces, selection, inputs[0], at, beside, descending));
     }
     /// All elements that may be wanted, in their order.
@@ -294,17 +317,10 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
     const auto numbers = [&](const std::function<Stmt(const OrderedBits&)>& of) {
       return each([&](const PrimExpr& i) { return of(OrderedBits(value(i), descending)); });
     };
-    steps.push_back(selection.Start(extent));
-    const int64_t digits = OrderedBits(value(I64(0)), descending).Digits();
-    for (int64_t digit = digits; digit-- > 0;) {
-      const bool is_first = digit + 1 == digits;
-      const Stmt pass = selection.Pass(numbers, digit, is_first);
-      const PrimExpr is_open = selection.Get(Selection::kInBin) > selection.Get(Selection::kMissing) + kSpare;
-      steps.push_back(is_first ? pass : Stmt(tir::IfThenElse(is_open, pass)));
-    }
+    Array<Stmt> select = {selection.Select(numbers, extent, kSpare)};
     // Those with the last one's digits are taken in their order: as many as are missing, or all that there is room for.
-    steps.push_back(selection.Set(Selection::kFound, I64(0)));
-    steps.push_back(each([&](const PrimExpr& i) {
+    select.push_back(selection.Set(Selection::kFound, I64(0)));
+    select.push_back(each([&](const PrimExpr& i) {
       const OrderedBits bits(value(i), descending);
       const Var above("above");
       const Var last("last");
@@ -319,6 +335,22 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
           {Bind(above, CallIntrin("shift_right", {bits.bits, selection.Get(Selection::kShift)})),
            Bind(last, selection.Get(Selection::kDigits)), tir::IfThenElse(is_taken, take)});
     }));
+    if (pieces) {
+      // Mostly all that are not behind the pieces' limit are few enough to be sorted as they are.
+      const PrimExpr found = selection.Get(Selection::kFound);
+      steps.push_back(selection.Set(Selection::kFound, I64(0)));
+      steps.push_back(each([&](const PrimExpr& i) {
+        const Stmt take =
+            tir::SeqStmt::Flatten({tir::IfThenElse(found < room, BufferStore(order, i, at(Min(found, room - 1)))),
+                                   selection.Set(Selection::kFound, found + 1)});
+        // NaN are taken: they may be among the first, and if not, what is taken is sorted.
+        const PrimExpr limit = pieces->Limit(beside);
+        return tir::IfThenElse(descending ? !(value(i) < limit) : !(limit < value(i)), take);
+      }));
+      steps.push_back(tir::IfThenElse(found > room, tir::SeqStmt::Flatten(select)));
+    } else {
+      steps.push_back(tir::SeqStmt::Flatten(select));
+    }
     const Var sorted("sorted");
     const Var kept("kept");
     steps.push_back(tir::SeqStmt::Flatten(
@@ -337,7 +369,8 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
                                                                {With(spatial, I64(kBins)), index_type},
                                                                {With(spatial, I64(Selection::kStates)), index_type}};
   if (has_pieces) {
-    outputs.emplace_back(With(spatial, piece_count * kPieceLanes), x.dtype());
+    outputs.emplace_back(With(spatial, I64(kPieceLanes)), x.dtype());
+    outputs.emplace_back(With(spatial, piece_count + 1), x.dtype());
     outputs.emplace_back(With(spatial, piece_count), index_type);
   }
   return te::Extern("argtop", {Materialized(x)}, outputs, spatial, body)[0];
