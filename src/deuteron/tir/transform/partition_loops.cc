@@ -168,6 +168,25 @@ class GuardCheck : public StmtExprVisitor {
   bool holds_ = true;
 };
 
+/// The conditions in a statement that a variable alone decides, as they are known to it.
+class OwnConditions : public StmtExprVisitor {
+ public:
+  explicit OwnConditions(const Var& var) : var_(var) {}
+  std::vector<PrimExpr> found;
+
+ protected:
+  void VisitIfThenElse_(const IfThenElseNode* op) override {
+    for (const PrimExpr& part : Conjuncts(op->condition)) {
+      const auto vars = FreeVars(part);
+      if (vars.size() == 1 && vars[0].same_as(var_) && !ReadsMemory(part)) found.push_back(part);
+    }
+    StmtExprVisitor::VisitIfThenElse_(op);
+  }
+
+ private:
+  const Var& var_;
+};
+
 /// Whether conditions do nothing but mask what sums of a tile load (skip_padding.cc): in a copy for the rim none is
 /// worth a branch.
 class MaskCheck : public StmtExprVisitor {
@@ -282,6 +301,7 @@ class Partitioner : public StmtExprMutator {
   Stmt VisitFor_(const ForNode* op) override {
     analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
     if (op->loop_kind == ForKind::kVectorized) return StmtExprMutator::VisitFor_(op);
+    if (const Stmt shorter = Shortened(op); shorter.defined()) return VisitStmt(shorter);
     ConditionFinder finder(op, &analyzer_);
     finder.Find(op->body);
     Stmt body = op->body;
@@ -307,6 +327,25 @@ class Partitioner : public StmtExprMutator {
     PostOrderVisit(stmt, [&size](const ObjectRef&) { ++size; });
     return size;
   }
+  /// A serial loop whose last iterations store nothing, without these; null if there are none.
+  static Stmt Shortened(const ForNode* op) {
+    const auto extent = AsConstInt(op->extent), min = AsConstInt(op->min);
+    if (op->loop_kind != ForKind::kSerial || !extent || !min) return Stmt();
+    OwnConditions own(op->loop_var);
+    own.VisitStmt(op->body);
+    if (own.found.empty()) return Stmt();
+    arith::Analyzer analyzer;
+    const auto first = FirstWithout(analyzer.Simplify(own.found[0]), &analyzer);
+    if (!first || !first->value.same_as(op->loop_var)) return Stmt();
+    const int64_t end = *AsConstInt(first->number);
+    std::unordered_set<const Object*> same;
+    for (const PrimExpr& part : own.found) {
+      if (StructuralEqual()(part, own.found[0])) same.insert(part.get());
+    }
+    const bool ends_early = *min < end && end < *min + *extent && GuardCheck::Holds(op->body, same);
+    return ends_early ? Iterations(op, *min, end, WithoutConditions(op->body, same)) : Stmt();
+  }
+
   /// The loop in parts, between which it runs as `fast` where `test` holds; null if that cannot be.
   Stmt SplitLoop(const ForNode* op, const PrimExpr& test, const Stmt& fast) {
     const auto extent = AsConstInt(op->extent);
