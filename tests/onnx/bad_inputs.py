@@ -39,6 +39,9 @@ def cases():
     yield "Gather", {"x": X, "i": ints(0, 4)}, {}, USAGE, ["index 4", "length 4"]
     yield "Gather", {"x": X, "i": ints(0, -FAR)}, {"axis": 1}, USAGE, [f"index {-FAR}", "length 3"]
     yield "Gather", {"x": X, "i": ints(0, FAR).astype(np.int32)}, {}, USAGE, [f"index {FAR}"]
+    # Wherever among those that are looked at together.
+    for place, wrong, dtype in itertools.product((0, 7, 8, 17, 18), (4, -5, FAR, -FAR), (np.int64, np.int32)):
+        yield "Gather", {"x": X, "i": np.array([wrong if k == place else k % 4 for k in range(19)], dtype)}, {}, USAGE, [f"index {wrong}", "length 4"]
     yield "GatherElements", {"x": X, "i": ints([FAR, 0, 0])}, {}, USAGE, [f"index {FAR}", "length 4"]
     yield "GatherND", {"x": X, "i": ints([0, 2], [1, 3])}, {}, USAGE, ["index 3", "length 3"]
     yield "ScatterElements", {"x": X, "i": ints([0, -5, 0]), "u": X[:1]}, {}, USAGE, ["index -5", "length 4"]

@@ -26,6 +26,13 @@ def cases():
                 yield case("TopK", [values.astype(F), ints(count)], outputs=2, axis=axis, largest=largest)
         for dtype in (np.int64, np.int32, np.uint8, np.float16, np.float64):
             yield case("TopK", [(100 * x).astype(dtype), ints(count)], outputs=2, axis=axis)
+    # Different numbers, few and many; such as a table of them has in one place (multiples of the inverse of its factor modulo 2^64).
+    meeting = (np.arange(3000, dtype=np.uint64) * np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))).view(I)
+    for values in (i(4000) % 50, i(4000) * 7919, np.concatenate([meeting, meeting[::-2]]), np.round(f(3000), 1), f(1), i(2, 3, 5)):
+        for is_sorted in (0, 1):
+            yield case("Unique", [values], outputs=4, sorted=is_sorted)
+    for values in (f(33, 70) > 0.5, np.where(f(5, 40, 3) > 0, f(5, 40, 3), -0.0), np.eye(300, 7, dtype=np.float64), (f(400) > 1.9).astype(np.int64), np.zeros((3, 4), np.float16), np.ones((2, 3, 4, 5), np.uint8), np.float32(2)):
+        yield case("NonZero", [values])
     for channels in (8, 16, 19, 40):
         x = f(2, channels, 6, 9)
         for line in (3, 16, 37):

@@ -59,7 +59,8 @@ std::vector<Pipeline> MakePipelines() {
                        {"FuseTIR"},
                        {"DeadCodeElimination"},
                        {"FuseLoops"},
-                       {"RewriteDataflowReshape"}};
+                       {"RewriteDataflowReshape"},
+                       {"DeadCodeElimination"}};
   const Passes schedule = {{"TuneSchedules"}, {"ScheduleForCPU"}};
   const Passes memory = {{"RemovePurityChecking"}, {"CallTIRRewrite"}, {"StaticPlanBlockMemory"}, {"KillAfterLastUse"}};
   return {

@@ -67,32 +67,48 @@ std::vector<int64_t> OrderedKeys(const Tensor& tensor) {
   return keys;
 }
 
+/// The numbers of words of which some bit of `mask` is set. All are written, without a branch, and few are kept.
+template <typename Word>
+std::vector<int64_t> NonZeroWords(const char* data, int64_t count, uint64_t mask) {
+  std::vector<int64_t> found(static_cast<size_t>(count) + 1);
+  size_t next = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, data + static_cast<size_t>(i) * sizeof(Word), sizeof(Word));
+    found[next] = i;
+    next += (word & static_cast<Word>(mask)) != 0 ? 1 : 0;
+  }
+  found.resize(next);
+  return found;
+}
+
 /// The indices of elements that are not zero, in row-major order: int64[rank, count], as numpy.nonzero stacked. A
 /// scalar has no indices: int64[0, count].
 Tensor NonZero(const Tensor& x) {
   const Tensor compact = Compact(x);
   const DLDataType dtype = compact.dtype();
-  const bool is_float = IsFloat(dtype);
-  const auto bytes = static_cast<size_t>(ElementBytes(dtype));
-  const auto* data = static_cast<const unsigned char*>(compact.data_ptr());
-  std::vector<int64_t> found;
-  for (int64_t i = 0; i < compact.numel(); ++i) {
-    unsigned char any = 0;
-    for (size_t byte = 0; byte < bytes; ++byte) {
-      // Minus zero is zero.
-      const bool has_sign = is_float && byte + 1 == bytes;
-      any |= has_sign ? data[i * bytes + byte] & 0x7f : data[i * bytes + byte];
-    }
-    if (any != 0) found.push_back(i);
-  }
+  const auto* data = static_cast<const char*>(compact.data_ptr());
+  const int64_t bytes = ElementBytes(dtype);
+  // Minus zero is zero.
+  const uint64_t mask = IsFloat(dtype) ? (uint64_t{1} << (8 * bytes - 1)) - 1 : ~uint64_t{0};
+  std::vector<int64_t> found = bytes == 1   ? NonZeroWords<uint8_t>(data, compact.numel(), mask)
+                               : bytes == 2 ? NonZeroWords<uint16_t>(data, compact.numel(), mask)
+                               : bytes == 4 ? NonZeroWords<uint32_t>(data, compact.numel(), mask)
+                                            : NonZeroWords<uint64_t>(data, compact.numel(), mask);
   const auto count = static_cast<int64_t>(found.size());
   Tensor indices = AllocTensor({compact.ndim(), count}, kInt64);
   auto* out = static_cast<int64_t*>(indices.data_ptr());
   for (int axis = compact.ndim() - 1; axis >= 0; --axis) {
     const int64_t extent = compact.size(axis);
+    // They ascend: most are in the line of the one before.
+    int64_t line = 0, begin = 0;
     for (int64_t i = 0; i < count; ++i) {
-      out[axis * count + i] = found[i] % extent;
-      found[i] /= extent;
+      if (found[i] - begin >= extent) {
+        line = found[i] / extent;
+        begin = line * extent;
+      }
+      out[axis * count + i] = found[i] - begin;
+      found[i] = line;
     }
   }
   return indices;
@@ -113,19 +129,8 @@ class UniqueFinder {
 
   /// In ascending order, or in order of first occurrence.
   void Find(bool sorted) {
-    std::vector<int64_t> order(length_);
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [this](int64_t a, int64_t b) { return Compare(a, b) < 0; });
-    inverse.resize(length_);
-    for (size_t i = 0; i < order.size(); ++i) {
-      if (i == 0 || Compare(order[i - 1], order[i]) != 0) {
-        first.push_back(order[i]);
-        counts.push_back(0);
-      }
-      ++counts.back();
-      inverse[order[i]] = static_cast<int64_t>(first.size()) - 1;
-    }
-    if (!sorted) OrderByOccurrence();
+    if (outer_ * inner_ == 1 && FindNumbers(sorted)) return;
+    FindSlices(sorted);
   }
 
   Tensor Values() const {
@@ -153,6 +158,51 @@ class UniqueFinder {
   std::vector<int64_t> inverse;
 
  private:
+  /// Single numbers are told apart by a table of those met so far (open addressing, linear probing; half of it stays
+  /// empty), in order of occurrence. False, having found nothing, of numbers chosen to meet in one place.
+  bool FindNumbers(bool sorted) {
+    const size_t size = std::bit_ceil(2 * keys_.size() + 1);
+    std::vector<int64_t> table(size, -1);
+    inverse.resize(length_);
+    int64_t patience = 16 * length_;
+    for (int64_t i = 0; i < length_; ++i) {
+      // The product's high bits depend on all bits of the key (Knuth, The Art of Computer Programming 3, 6.4).
+      const uint64_t mixed = std::bit_cast<uint64_t>(keys_[i]) * 0x9E3779B97F4A7C15;
+      size_t slot = mixed >> (65 - std::bit_width(size));
+      while (table[slot] >= 0 && keys_[first[table[slot]]] != keys_[i] && --patience > 0) slot = (slot + 1) % size;
+      if (patience <= 0) {
+        first.clear();
+        counts.clear();
+        return false;
+      }
+      if (table[slot] < 0) {
+        table[slot] = static_cast<int64_t>(first.size());
+        first.push_back(i);
+        counts.push_back(0);
+      }
+      inverse[i] = table[slot];
+      ++counts[table[slot]];
+    }
+    if (sorted) Reorder([this](int64_t a, int64_t b) { return keys_[first[a]] < keys_[first[b]]; });
+    return true;
+  }
+
+  void FindSlices(bool sorted) {
+    std::vector<int64_t> order(length_);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [this](int64_t a, int64_t b) { return Compare(a, b) < 0; });
+    inverse.resize(length_);
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (i == 0 || Compare(order[i - 1], order[i]) != 0) {
+        first.push_back(order[i]);
+        counts.push_back(0);
+      }
+      ++counts.back();
+      inverse[order[i]] = static_cast<int64_t>(first.size()) - 1;
+    }
+    if (!sorted) Reorder([this](int64_t a, int64_t b) { return first[a] < first[b]; });
+  }
+
   int Compare(int64_t a, int64_t b) const {
     for (int64_t i = 0; i < outer_; ++i) {
       const int64_t* x = keys_.data() + (i * length_ + a) * inner_;
@@ -164,10 +214,12 @@ class UniqueFinder {
     return 0;
   }
 
-  void OrderByOccurrence() {
+  /// Puts those that are different into the order of their numbers that `before` says.
+  template <typename Before>
+  void Reorder(const Before& before) {
     std::vector<int64_t> order(first.size());
     std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [this](int64_t a, int64_t b) { return first[a] < first[b]; });
+    std::sort(order.begin(), order.end(), before);
     std::vector<int64_t> rank(order.size()), new_first, new_counts;
     for (size_t i = 0; i < order.size(); ++i) {
       rank[order[i]] = static_cast<int64_t>(i);

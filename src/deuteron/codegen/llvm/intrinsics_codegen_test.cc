@@ -382,6 +382,65 @@ TEST(CodegenOps, IntegersAndPredicates) {
   }
 }
 
+/// Quotients next to integers, beyond all integers of the type, of no number: the remainder is exact.
+template <typename T>
+void CheckRemainders() {
+  constexpr T kInfinity = std::numeric_limits<T>::infinity();
+  const T some[] = {0,
+                    -0.0,
+                    1,
+                    -1,
+                    T(0.1),
+                    3,
+                    7,
+                    5,
+                    T(1) / 3,
+                    1e9,
+                    6e8,
+                    T(16777215.5),
+                    kInfinity,
+                    -kInfinity,
+                    -3,
+                    std::nan(""),
+                    1e30,
+                    std::numeric_limits<T>::denorm_min(),
+                    std::numeric_limits<T>::max(),
+                    T(0.3),
+                    -T(0.7),
+                    4194304,
+                    T(1e-30)};
+  std::vector<T> xs, ys;
+  for (const T x : some) {
+    for (const T y : some) {
+      for (const T dividend : {x, x * y, x * y - y}) {
+        xs.push_back(dividend);
+        ys.push_back(y);
+      }
+    }
+  }
+  const auto count = static_cast<int64_t>(xs.size());
+  const DataType dtype = DataType::Float(sizeof(T) * 8);
+  CompiledKernels kernels;
+  const DeuteronKernel kernel = Compile(&kernels, Pointwise({dtype, dtype}, count, [](const auto& x) {
+    return CallIntrin("fmod", {x[0], x[1]});
+  }));
+  std::vector<T> out(xs.size());
+  void* data[] = {xs.data(), ys.data(), out.data()};
+  TestContext context;
+  ASSERT_EQ(kernel(context.get(), data, nullptr), 0);
+  for (size_t i = 0; i < xs.size(); ++i) {
+    const T expected = std::fmod(xs[i], ys[i]);
+    const bool same = std::isnan(expected) ? std::isnan(out[i])
+                                           : out[i] == expected && std::signbit(out[i]) == std::signbit(expected);
+    EXPECT_TRUE(same) << xs[i] << " mod " << ys[i] << " = " << out[i] << ", expected " << expected;
+  }
+}
+
+TEST(CodegenOps, RemaindersAreExact) {
+  CheckRemainders<float>();
+  CheckRemainders<double>();
+}
+
 /// The least integer by -1, and anything by zero: neither is left to the machine.
 TEST(CodegenOps, DivisionsThatHaveNoQuotient) {
   constexpr int kCount = 50;

@@ -99,9 +99,8 @@ class Module:
                     for j in range(14):
                         y_1[T.Cast("int64", i * 14 + j)] = x_1[T.Cast("int64", i * 14 + j)]
                 else:
-                    for j in range(14):
-                        if j < 7:
-                            y_1[T.Cast("int64", i * 14 + j)] = x_1[T.Cast("int64", i * 14 + j)]
+                    for j in range(7):
+                        y_1[T.Cast("int64", i * 14 + j)] = x_1[T.Cast("int64", i * 14 + j)]
             else:
                 z_1[T.Cast("int64", i) * T.int64(64) + T.int64(1)] = T.float32(1.0)
                 z_1[T.Cast("int64", i) * T.int64(64) + T.int64(2)] = T.float32(1.0)
@@ -144,9 +143,8 @@ class Module:
                 for j in range(14):
                     y_1[T.Cast("int64", i * 14 + j)] = x_1[T.Cast("int64", i * 14 + j)]
             else:
-                for j in range(14):
-                    if j < 7:
-                        y_1[T.Cast("int64", i * 14 + j)] = x_1[T.Cast("int64", i * 14 + j)]
+                for j in range(7):
+                    y_1[T.Cast("int64", i * 14 + j)] = x_1[T.Cast("int64", i * 14 + j)]
             for j in range(64):
                 z_1[T.Cast("int64", i) * T.int64(64) + T.Cast("int64", j)] = z_1[T.Cast("int64", i) * T.int64(64) + T.Cast("int64", j)] + T.float32(1.0)
 

@@ -1,5 +1,10 @@
 /// \file
 /// Operators that reduce, search, sort, create and resample against plain loops.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
+
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/image.h"
@@ -140,6 +145,40 @@ TEST(Sorting, IsStable) {
     for (int64_t i = 0; i < 13; ++i) sorted.at({i, j}) = values[i];
   }
   Check({column}, [](const auto& v) { return Sort(v[0], 0); }, {sorted}, {{0, 0, "n"}});
+}
+
+/// The first few of a line that is looked through by pieces: NaN are greatest, of equal ones the first come first, and
+/// more of them than there is room for are told apart.
+TEST(Sorting, FewOfALongLine) {
+  constexpr int64_t kLength = 9300, kCount = 9;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Dense shuffled = Dense::Shuffled({1, kLength});
+  const std::vector<std::function<double(int64_t)>> lines = {
+      [&](int64_t i) {
+        return shuffled.at({0, i});
+      },
+      [&](int64_t i) {
+        return i % 97 == 0 ? kInf : std::round(shuffled.at({0, i}));
+      },
+      [&](int64_t i) { return i > 4000 ? nan
+                              : i < 7  ? -kInf
+                                       : kInf; },
+      [](int64_t) { return 1.5; },
+  };
+  for (const auto& value : lines) {
+    const Dense x = Fill({1, kLength}, [&](const Index& i) { return value(i[1]); });
+    for (const bool largest : {true, false}) {
+      std::vector<int64_t> order(kLength);
+      std::iota(order.begin(), order.end(), 0);
+      const auto before = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
+      std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+        return largest ? before(value(j), value(i)) : before(value(i), value(j));
+      });
+      Check({x}, [&](const auto& v) { return TopK(v[0], kCount, 1, "both", largest, kInt); },
+            {Fill({1, kCount}, [&](const Index& i) { return value(order[static_cast<size_t>(i[1])]); }),
+             Dense({1, kCount}, kInt, std::vector<double>(order.begin(), order.begin() + kCount))});
+    }
+  }
 }
 
 /// Results as large as the data says.
