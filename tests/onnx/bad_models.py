@@ -220,6 +220,11 @@ def enormous(folder):
     for limit in (np.inf, np.nan):
         bounds = [numpy_helper.from_array(np.array(bound, np.float32), name) for name, bound in (("a", 0), ("b", limit), ("c", 1))]
         yield f"a range to {limit}", model([node("Range", ["a", "b", "c"], ["r"], "/it"), node("Add", ["x", "r"], ["y"])], bounds), [], MODEL, ["/it", str(limit)]
+    for bounds, length in (((np.int64(-(2**63)), np.int64(2**63 - 1), np.int64(1)), "1.84467e+19"), ((np.int64(0), np.int64(2**63 - 1), np.int64(3)), "3.07e+18"),
+                           ((np.float32(0), np.float32(1e30), np.float32(1)), "1e+30")):
+        parts = [numpy_helper.from_array(np.array(bound), name) for name, bound in zip("abc", bounds)]
+        yield (f"a range of {length}", model([node("Range", ["a", "b", "c"], ["y"], "/it")], parts, outputs=[helper.make_empty_tensor_value_info("y")]), [],
+               UNSUPPORTED if "3.07" in length else MODEL, ["/it", length])
     weights = [numpy_helper.from_array(np.zeros(shape, np.float32), name) for name, shape in (("w", (1, 20, 3)), ("r", (1, 20, 5)))]
     yield ("a hidden size that the weights have not", model([node("LSTM", ["x", "w", "r"], ["y"], "/it", hidden_size=7)], weights, [value("x", (4, 2, 3))],
                                                             [value("y", (4, 1, 2, 5))]), [], MODEL, ["/it", "hidden_size", "7", "5"])

@@ -285,6 +285,8 @@ def cases():
         yield case("Trilu", [f(2, 4, 4)], upper=upper)
         yield case("Trilu", [f(4, 5), Const(1, I)], upper=upper)
     yield case("Range", [Const(0, I), Const(9, I), Const(2, I)])
+    yield case("Range", [Const(2**63 - 5, I), Const(-(2**63), I), Const(1, I)])
+    yield case("Range", [Const(0, I), Const(-10, I), Const(-(2**63), I)])
     yield case("Shape", [f(2, 3)])
     yield case("Size", [f(2, 3)])
     yield case("IsNaN", [np.array([1, np.nan, np.inf], F)])

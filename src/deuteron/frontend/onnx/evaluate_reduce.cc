@@ -102,8 +102,16 @@ Known EvaluateRange(const NodeContext& node, const Known& in) {
   if (dtype == DataType::Float(32) || dtype == DataType::Float(64)) return FloatRange(dtype, in);
   const PrimExpr& start = in[0]->values[0];
   const auto step = AsConstInt(in[2]->values[0]);
-  // Symbolic bounds a number apart make a vector of that length.
-  const auto span = dtype.is_integer() ? AsConstInt(node.Simplify(in[1]->values[0] - start)) : std::nullopt;
+  const auto first = AsConstInt(start);
+  const auto last = AsConstInt(in[1]->values[0]);
+  std::optional<int64_t> span;
+  if (first && last) {
+    int64_t distance = 0;
+    if (!__builtin_sub_overflow(*last, *first, &distance)) span = distance;
+  } else if (dtype.is_integer()) {
+    // Symbolic bounds a number apart make a vector of that length.
+    span = AsConstInt(node.Simplify(in[1]->values[0] - start));
+  }
   if (!span || !step || *step == 0 || *step == INT64_MIN || *span == INT64_MIN) return {};
   const int64_t length = (*span > 0) == (*step > 0) ? (std::abs(*span) - 1) / std::abs(*step) + 1 : 0;
   if (*span != 0 && length > kMaxSymbolicElements) return {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <sstream>
 
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/elementwise.h"
@@ -64,7 +66,28 @@ Expr LegalizeConstantFill(BlockBuilder& builder, const Call& call) {
   });
 }
 
-/// ceil((end - start) / step), at least 0.
+[[noreturn]] void ThrowLength(const Call& call, double length) {
+  std::ostringstream text;
+  text << "its length is " << length;
+  ThrowOpError(call, text.str());
+}
+
+/// ceil((end - start) / step) of numbers, at least 0; an error where it is no length that a tensor can have.
+PrimExpr LengthOfRange(const Call& call, double start, double end, double step) {
+  const double length = std::ceil((end - start) / step);
+  if (!(length < 0x1p63)) ThrowLength(call, length);
+  return I64(static_cast<int64_t>(std::max(length, 0.0)));
+}
+
+PrimExpr LengthOfRange(const Call& call, int64_t start, int64_t end, int64_t step) {
+  const __int128 span = step > 0 ? static_cast<__int128>(end) - start : static_cast<__int128>(start) - end;
+  const __int128 stride = step > 0 ? step : -static_cast<__int128>(step);
+  const __int128 length = span > 0 ? (span + stride - 1) / stride : 0;
+  if (length > std::numeric_limits<int64_t>::max()) ThrowLength(call, static_cast<double>(length));
+  return I64(static_cast<int64_t>(length));
+}
+
+/// The same of expressions.
 PrimExpr ArangeLength(const Call& call, const PrimExpr& start, const PrimExpr& end, const PrimExpr& step,
                       arith::Analyzer* analyzer) {
   const auto number = [](const PrimExpr& expr) -> std::optional<double> {
@@ -78,13 +101,17 @@ PrimExpr ArangeLength(const Call& call, const PrimExpr& start, const PrimExpr& e
     const auto stride = number(step);
     if (!first || !last || !stride) ThrowOpError(call, "its bounds are neither integers nor constants");
     if (*stride == 0) ThrowOpError(call, "its step is 0");
-    return I64(std::max<int64_t>(0, static_cast<int64_t>(std::ceil((*last - *first) / *stride))));
+    return LengthOfRange(call, *first, *last, *stride);
   }
   const auto as_int64 = [](const PrimExpr& value) { return CastTo(DataType::Int(64), value); };
   const auto stride = AsConstInt(step);
   if (stride && *stride == 0) ThrowOpError(call, "its step is 0");
+  const auto first = AsConstInt(start);
+  const auto last = AsConstInt(end);
+  if (first && last && stride) return LengthOfRange(call, *first, *last, *stride);
   PrimExpr length;
   if (stride && *stride < 0) {
+    if (*stride == std::numeric_limits<int64_t>::min()) ThrowOpError(call, "its step is beyond what a tensor is long");
     length = FloorDiv(as_int64(start) - as_int64(end) + (-*stride - 1), I64(-*stride));
   } else {  // a symbolic step is taken for positive
     length = FloorDiv(as_int64(end) - as_int64(start) + as_int64(step) - 1, as_int64(step));

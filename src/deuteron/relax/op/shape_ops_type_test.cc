@@ -2,6 +2,9 @@
 /// the errors that name both shapes.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/gather.h"
@@ -173,6 +176,20 @@ TEST(CreateType, Shapes) {
   EXPECT_EQ(TypeOf(Arange(I64(3), n, I64(1), kInt), {x}), "Tensor((max(n - 3, 0),), \"int64\")");
   EXPECT_EQ(TypeOf(Arange(I64(0), n, I64(1), kInt), {x}), "Tensor((n,), \"int64\")");
   EXPECT_EQ(TypeOf(Arange(I64(5), I64(0), I64(-2), kInt), {x}), "Tensor((3,), \"int64\")");
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(TypeOf(Arange(I64(0), I64(kMost), I64(3), kInt), {x}), "Tensor((3074457345618258603,), \"int64\")");
+  EXPECT_EQ(TypeOf(Arange(I64(0), I64(-10), I64(kLeast), kInt), {x}), "Tensor((1,), \"int64\")");
+  EXPECT_EQ(TypeOf(Arange(I64(0), I64(10), I64(kLeast), kInt), {x}), "Tensor((0,), \"int64\")");
+  const auto arange = [](const PrimExpr& start, const PrimExpr& end, const PrimExpr& step) {
+    return ErrorOf([&](Expr) { return Arange(start, end, step, kInt); }, Float({n}));
+  };
+  const auto real = [](double value) { return MakeConst(DataType::Float(64), value); };
+  EXPECT_MENTIONS(arange(I64(kLeast), I64(kMost), I64(1)), "its length is 1.84467e+19");
+  EXPECT_MENTIONS(arange(n, I64(0), I64(kLeast)), "its step is beyond");
+  EXPECT_MENTIONS(arange(real(0), real(1e30), real(1)), "its length is 1e+30");
+  EXPECT_MENTIONS(arange(real(0), real(std::numeric_limits<double>::infinity()), real(1)), "its length is inf");
+  EXPECT_MENTIONS(arange(real(0), real(std::nan("")), real(1)), "its length is");
   EXPECT_EQ(TypeOf(ShapeOf(x), {x}), "Shape((n,))");
   EXPECT_EQ(TypeOf(Astype(x, kInt), {x}), "Tensor((n,), \"int64\")");
 }
