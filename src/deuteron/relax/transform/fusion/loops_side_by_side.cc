@@ -148,7 +148,7 @@ class SideBySide {
   }
 
   const IRModule& module_;
-  const Machine& machine_;
+  const Machine machine_;
   FusedFunctions* functions_;
   GroupFunction::Options options_;
   std::vector<Binding> bindings_;
