@@ -210,6 +210,12 @@ def enormous(folder):
         yield f"a shape of {size}", one_node("Expand", [size, size]), [], UNSUPPORTED, ["/it", str(size)]
         for mode in ("nearest", "linear"):
             yield f"resized to {size}, {mode}", one_node("Resize", None, None, [1, 1, size, 2], rank=4, mode=mode), [], UNSUPPORTED, ["/it", "sizes", str(size)]
+    for pads in ([2**63 - 1, 2], [-(2**63), 0], [-(2**63), -(2**63)]):
+        known = [numpy_helper.from_array(np.array([1, 2, 3]), "s"), numpy_helper.from_array(np.array(pads), "p")]
+        for name, padded in (("an operand", one_node("Pad", pads)), ("of a constant", model([node("Pad", ["s", "p"], ["y"], "/it")], known, outputs=[helper.make_empty_tensor_value_info("y")])),
+                             ("an attribute", model([node("Pad", ["x"], ["y"], "/it", pads=pads)], [], [value("x", (2,))], [helper.make_empty_tensor_value_info("y")], 9))):
+            yield f"pads of {pads}, {name}", padded, [], UNSUPPORTED, ["/it", "pads", str(pads[0])]
+    yield "pads that leave less than nothing", one_node("Pad", [-2, -1]), [], MODEL, ["/it", "axis 0", "-1 elements"]
     for size in (3, 2**31, 2**32, 2**63 - 1):
         for op in ("DepthToSpace", "SpaceToDepth"):
             yield f"blocks of {size}, {op}", one_node(op, rank=4, blocksize=size), [], MODEL, ["/it", "blocksize"]

@@ -48,7 +48,10 @@ Pads ReadPads(const NodeContext& node, int64_t rank) {
     const auto pads = node.Ints("pads");
     if (!pads) node.Fail("attribute 'pads' is missing");
     std::vector<PrimExpr> given;
-    for (const int64_t pad : *pads) given.push_back(I64(pad));
+    for (const int64_t pad : *pads) {
+      node.CheckSize(pad, "the pads");
+      given.push_back(I64(pad));
+    }
     check(given.size());
     return KnownPads(node, given);
   }
@@ -144,6 +147,18 @@ Expr CutOff(const NodeContext& node, const Expr& x, const std::vector<PrimExpr>&
   return axes.empty() ? x : Expr(node.Emit(relax::StridedSlice(x, axes, begin, end)));
 }
 
+/// A ModelError where an axis is known to be less than nothing.
+void CheckLengths(const NodeContext& node, const Array<PrimExpr>& shape, const Pads& pads) {
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const size_t after = shape.size() + axis;
+    const PrimExpr cut = pads.cut[axis] + pads.cut[after];
+    const auto length = AsConstInt(node.Simplify(shape[axis] + pads.added[axis] + pads.added[after] - cut));
+    if (!length || *length >= 0) continue;
+    node.Fail("the pads leave axis " + std::to_string(axis) + " of " + node.InputWords(0) + " with " +
+              std::to_string(*length) + " elements");
+  }
+}
+
 /// Whether all that is cut off is known to be there.
 bool IsWithin(const Array<PrimExpr>& shape, const std::vector<PrimExpr>& cut) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -164,6 +179,7 @@ Results ConvertPad(const NodeContext& node) {
   const int64_t rank = node.Rank(x);
   const DataType dtype = node.DType(x);
   const Pads pads = ReadPads(node, rank);
+  CheckLengths(node, node.Shape(x), pads);
   std::optional<double> value = node.Float("value", 0.0);
   if (node.Has(2)) value = node.ConstFloat(2);
   const std::string mode = node.Str("mode", "constant");

@@ -236,9 +236,11 @@ Known EvaluatePad(const NodeContext& node, const Known& in) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t before = (*pads)[i];
     const int64_t after = (*pads)[axes.size() + i];
-    if (std::max(std::abs(before), std::abs(after)) > kMaxSymbolicElements) return {};
+    const auto is_far = [](int64_t pad) { return pad < -kMaxSymbolicElements || pad > kMaxSymbolicElements; };
+    // What is less than nothing is the operator's to refuse.
+    if (is_far(before) || is_far(after) || shape[axes[i]] + before + after < 0) return {};
     begin[axes[i]] = before;
-    shape[axes[i]] = std::max<int64_t>(0, shape[axes[i]] + before + after);
+    shape[axes[i]] += before + after;
   }
   if (!SmallCount(shape)) return {};
   const auto strides = RowMajorStrides(x.shape);

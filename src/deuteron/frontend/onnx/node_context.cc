@@ -273,12 +273,13 @@ Array<PrimExpr> NodeContext::Dims(size_t index, const char* what, std::optional<
 Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what, std::optional<int64_t> count) const {
   const Array<PrimExpr> sizes = Dims(index, what, count);
   for (const PrimExpr& size : sizes) {
-    const auto number = AsConstInt(size);
-    if (number) {
-      CheckLimit(&Limits::extent, std::abs(static_cast<double>(*number)), what + (" of " + std::to_string(*number)));
-    }
+    if (const auto number = AsConstInt(size)) CheckSize(*number, what);
   }
   return sizes;
+}
+
+void NodeContext::CheckSize(int64_t size, const char* what) const {
+  CheckLimit(&Limits::extent, std::abs(static_cast<double>(size)), what + (" of " + std::to_string(size)));
 }
 
 PrimExpr NodeContext::Dim(size_t index, const char* what) const {

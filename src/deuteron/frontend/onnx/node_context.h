@@ -145,6 +145,8 @@ class NodeContext {
   /// The same of what a tensor is made as long as, or longer by: a ModelError where no tensor is that long. Sums of
   /// them do not overflow.
   Array<PrimExpr> Sizes(size_t index, const char* what, std::optional<int64_t> count = std::nullopt) const;
+  /// An error where no tensor is as long as the number, whatever its sign.
+  void CheckSize(int64_t size, const char* what) const;
   /// An integer as a dimension: input `index`, of one element, known or bound at run time.
   PrimExpr Dim(size_t index, const char* what) const;
   /// Symbolic dimensions for the elements of a vector of int64, which is of constant length; none is negative.
