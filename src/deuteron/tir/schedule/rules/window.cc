@@ -159,27 +159,36 @@ double Rounded(std::optional<int64_t> extent, int64_t tile) {
 
 /// Of more such rows a tile has two where the run tells how many there are, else four.
 constexpr int64_t kMostTapsOfOpenRows = 9;
+/// Tiles of fewer rows may take so many times the time of the fastest.
+constexpr double kAboutAsFast = 1.07;
 /// So many vectors of channels are a piece of a line, where the run tells how many lines there are: few, maybe.
 constexpr int64_t kMostVectorsOfPiece = 9;
 
 /// Rows of one line, so that it loads the least for a result. `extent`: rows that are cut into tiles; `taps`: elements
-/// of a window that are unrolled.
-int64_t RowsOfTile(const Slide& slide, std::optional<int64_t> extent, int64_t taps, const CostModel& costs) {
+/// of a window that are unrolled; `is_whole`: those of several lines, and all there are. As few rows then as are about
+/// as fast: more are long code that gains nothing, as each sum is done before the processor looks no further ahead.
+int64_t RowsOfTile(const Slide& slide, std::optional<int64_t> extent, int64_t taps, bool is_whole,
+                   const CostModel& costs) {
   const auto columns = static_cast<double>(taps) / static_cast<double>(slide.window);
   // Of rows whose number the run tells, the last tile may lack some.
   int64_t most = std::min(costs.Accumulators() / 2, extent.value_or(taps > kMostTapsOfOpenRows ? 2 : 4));
   most = std::min(most, kMostUnrolled / taps);
-  int64_t best = 1;
-  double least = std::numeric_limits<double>::infinity();
-  for (int64_t rows = 1; rows <= most; ++rows) {
-    double loads =
+  const auto cost = [&](int64_t rows) {
+    const double loads =
         columns * static_cast<double>(PlacesRead(slide, rows)) + static_cast<double>(slide.has_weights ? taps : 0);
-    loads *= Rounded(extent, rows) / static_cast<double>(rows);
-    if (loads >= least) continue;
-    least = loads;
-    best = rows;
+    const Machine& machine = costs.machine();
+    const double work =
+        is_whole ? costs.Overlapped(loads / static_cast<double>(machine.load_pipes),
+                                    static_cast<double>(taps * rows) / static_cast<double>(machine.vector_pipes))
+                 : loads;
+    return work * Rounded(extent, rows) / static_cast<double>(rows);
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t rows = 1; rows <= most; ++rows) least = std::min(least, cost(rows));
+  for (int64_t rows = 1; rows < most; ++rows) {
+    if (cost(rows) <= (is_whole ? kAboutAsFast : 1) * least) return rows;
   }
-  return best;
+  return std::max<int64_t>(most, 1);
 }
 
 /// Whether the first level of the cache does not keep what neighbouring lines of windows read: pixels of a power of two
@@ -225,7 +234,8 @@ WindowTile ChooseTile(const Schedule& schedule, const SBlock& block, const std::
   const auto along = SlideAlong(block, block->iter_vars[axes[spatial.size() - 1]]);
   WindowTile tile;
   if (!along || unrolled == 0 || extent == 0) return tile;
-  tile.rows = RowsOfTile(*along, extent, unrolled, costs);
+  const bool is_whole = extent && unrolled == taps && unrolled > along->window;
+  tile.rows = RowsOfTile(*along, extent, unrolled, is_whole, costs);
   if (!has_lines || spatial.size() < 2 || !extent) return tile;
   const auto across = SlideAlong(block, block->iter_vars[axes[spatial.size() - 2]]);
   const auto height = schedule.ConstExtent(spatial[spatial.size() - 2]);
