@@ -405,11 +405,45 @@ class Partitioner : public StmtExprMutator {
         return SeqStmt::Flatten(chosen);
       }
     }
+    if (Stmt inside = ChooseInside(loop, stmt, removable); inside.defined()) return VisitStmt(inside);
+    return VisitStmt(Choice(loop, stmt, removable));
+  }
+
+  /// The same inside of a serial loop whose iterations do all their work before what has conditions: nothing if `stmt`
+  /// is no such loop. What stores a tile has copies then, the sums before it have none.
+  Stmt ChooseInside(const ForNode* loop, const Stmt& stmt, const std::unordered_set<const Object*>& removable) {
+    const auto* inner = stmt.as<ForNode>();
+    if (inner == nullptr || inner->loop_kind != ForKind::kSerial) return Stmt();
+    const auto* seq = inner->body.as<SeqStmtNode>();
+    if (seq == nullptr) return Stmt();
+    const auto has_some = [&](const Stmt& part) { return Holds(part, removable); };
+    const auto is_about_inner = [&](const Object* condition) {
+      return UsesVar(GetRef<PrimExpr>(static_cast<const PrimExprNode*>(condition)),
+                     [&](const VarNode* var) { return var == inner->loop_var.get(); });
+    };
+    if (std::count_if(seq->seq.begin(), seq->seq.end(), has_some) != 1 ||
+        std::any_of(removable.begin(), removable.end(), is_about_inner)) {
+      return Stmt();
+    }
+    Array<Stmt> parts;
+    bool has_work = false;
+    for (const Stmt& part : seq->seq) {
+      const auto* steps = part.as<ForNode>();
+      has_work = has_work || (steps != nullptr && steps->loop_kind == ForKind::kSerial && !has_some(part));
+      parts.push_back(has_some(part) ? Choice(loop, part, removable) : part);
+    }
+    if (!has_work) return Stmt();
+    return For(inner->loop_var, inner->min, inner->extent, inner->loop_kind, SeqStmt::Flatten(parts), inner->thread_tag,
+               inner->annotations, inner->span);
+  }
+
+  /// `stmt` without conditions where they hold, else with them.
+  Stmt Choice(const ForNode* loop, const Stmt& stmt, const std::unordered_set<const Object*>& removable) {
     ConditionFinder finder(loop, &analyzer_);
     finder.Find(stmt);
-    if (finder.removable.empty()) return VisitStmt(stmt);
+    if (finder.removable.empty()) return stmt;
     const PrimExpr test = Conjunction(finder.tests);
-    const Stmt fast = VisitStmt(WithoutConditions(stmt, finder.removable));
+    const Stmt fast = WithoutConditions(stmt, finder.removable);
     // Where it does not hold, it may for parts of what is inside.
     if (IsConstInt(test, 1)) return fast;
     // A tile of which nothing exists is left out as a whole.
@@ -418,13 +452,12 @@ class Partitioner : public StmtExprMutator {
     const PrimExpr chance = is_left_out ? finder.chances[0] : True();
     // A batch is of one image, mostly, and an image of one pixel, where it has been averaged.
     const auto only = OnlyRow::Of(stmt, finder.removable, &analyzer_);
-    const Stmt alone = only ? VisitStmt(ConditionReplacer(*only).VisitStmt(CopyOf(stmt))) : Stmt();
+    const Stmt alone = only ? ConditionReplacer(*only).VisitStmt(CopyOf(stmt)) : Stmt();
     const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
     Stmt other = CopyOf(is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt);
     if (const auto known = ValueWithout(test, chance, &analyzer_)) {
       other = ConditionReplacer(SolvedFor(loop->loop_var, *known, &analyzer_)).VisitStmt(other);
     }
-    other = VisitStmt(other);
     if (alone.defined()) other = IfThenElse(Equal(only->number, only->value), alone, other);
     return IfThenElse(test, fast, is_left_out ? IfThenElse(chance, other, Stmt()) : other);
   }
