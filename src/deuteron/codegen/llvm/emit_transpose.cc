@@ -30,6 +30,17 @@ void Transpose(llvm::IRBuilderBase* builder, std::vector<llvm::Value*>* vectors)
   }
 }
 
+/// Whether an index is said to be a multiple of `factor`. (Nothing is known yet of variables of loops that are being
+/// emitted.)
+bool IsMultiple(const llvm::Value* value, int64_t factor) {
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value)) return constant->getSExtValue() % factor == 0;
+  const auto* op = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  if (op == nullptr) return false;
+  const auto is_multiple = [&](unsigned i) { return IsMultiple(op->getOperand(i), factor); };
+  if (op->getOpcode() == llvm::Instruction::Mul) return is_multiple(0) || is_multiple(1);
+  return op->getOpcode() == llvm::Instruction::Add && is_multiple(0) && is_multiple(1);
+}
+
 }  // namespace
 
 llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const tir::RampNode* ramp, int64_t stride) {
@@ -41,11 +52,15 @@ llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const 
   if (!has_size || !whole || lanes_on == 0 || frame_->stack_buffers.count(buffer->data.get()) == 0) {
     return nullptr;
   }
-  const auto* first = llvm::dyn_cast<llvm::ConstantInt>(EmitIndex(ramp->base));
-  if (first == nullptr) return nullptr;
-  const int64_t column = first->getSExtValue();
+  const bool saved = std::exchange(index_math_, true);
+  const IndexSum first = IndexSumOf(ramp->base);
+  index_math_ = saved;
+  const int64_t column = first.constant;
   if (column < 0) return nullptr;  // behind a condition that is false
-  TransposedTile wanted{builder_.GetInsertBlock(), buffer->data.get(), stride, lanes_on, column - column % lanes, {}};
+  // Tiles further on begin with whole vectors, too.
+  if (first.rest != nullptr && !IsMultiple(first.rest, lanes)) return nullptr;
+  TransposedTile wanted{
+      builder_.GetInsertBlock(), buffer->data.get(), first.rest, stride, lanes_on, column - column % lanes, {}};
   if (!transposed_.IsSameTile(wanted)) {
     llvm::Type* type = MemoryType(buffer->dtype.with_lanes(static_cast<int>(lanes)));
     const llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
@@ -54,8 +69,7 @@ llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const 
         wanted.columns.push_back(llvm::PoisonValue::get(type));
         continue;
       }
-      llvm::Value* address =
-          ElementAddress(buffer, builder_.getInt64(static_cast<uint64_t>(wanted.begin + row * stride)));
+      llvm::Value* address = ElementAddress(buffer, EmitWhole({first.rest, wanted.begin + row * stride}));
       wanted.columns.push_back(Annotate(builder_.CreateAlignedLoad(type, address, align), buffer));
     }
     Transpose(&builder_, &wanted.columns);

@@ -260,13 +260,15 @@ class KernelEmitter {
   struct TransposedTile {
     const llvm::BasicBlock* block = nullptr;
     const tir::VarNode* buffer = nullptr;
+    /// It begins at `begin` and this, if that is not null.
+    const llvm::Value* rest = nullptr;
     int64_t stride = 0;
     int64_t lanes_on = 0;
     int64_t begin = 0;
     std::vector<llvm::Value*> columns;
     bool IsSameTile(const TransposedTile& other) const {
-      return block == other.block && buffer == other.buffer && stride == other.stride && lanes_on == other.lanes_on &&
-             begin == other.begin && !columns.empty();
+      return block == other.block && buffer == other.buffer && rest == other.rest && stride == other.stride &&
+             lanes_on == other.lanes_on && begin == other.begin && !columns.empty();
     }
   } transposed_;
   struct Prefetch {

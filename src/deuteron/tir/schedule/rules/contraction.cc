@@ -293,7 +293,18 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
   for (size_t i = 0; i + 1 < inner.size(); ++i) {
     copies *= schedule->ConstExtent(inner[i]).value_or(plan.most_copies + 1);
   }
-  for (size_t i = 0; i + 1 < inner.size() && copies <= plan.most_copies; ++i) schedule->Unroll(inner[i]);
+  if (copies > plan.most_copies) return;
+  const auto vector = VectorLoop(*schedule, inner, plan);
+  for (size_t i = 0; i + 1 < inner.size(); ++i) {
+    Loop copied = inner[i];
+    // A vector of channels is transposed like the next one: the same code.
+    if (vector == i && plan.num_vectors > 1 && schedule->ConstExtent(copied) == plan.num_vectors * plan.lanes) {
+      const auto split = schedule->Split(copied, std::vector<int64_t>{plan.num_vectors, plan.lanes});
+      schedule->Annotate(split[0], "pragma_no_unroll", 1);
+      copied = split[1];
+    }
+    schedule->Unroll(copied);
+  }
 }
 
 /// Makes the loop of the vector axis the innermost one of a block that fills a panel of results.
