@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <unordered_map>
 
 #include "deuteron/codegen/llvm/emitter.h"
@@ -107,10 +108,39 @@ class PassGate : public llvm::OptPassGate {
   std::exception_ptr error_;
 };
 
+/// Machines for one target, each of which one thread uses at a time: to make one, and what it knows of the CPU, takes
+/// as long as a small kernel.
+class Machines {
+ public:
+  Machines(const Target& target, const CodegenOptions& options) : target_(target), options_(options) {}
+
+  std::unique_ptr<llvm::TargetMachine> Take() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<llvm::TargetMachine> machine = std::move(idle_.back());
+        idle_.pop_back();
+        return machine;
+      }
+    }
+    return MakeMachine(target_, options_);
+  }
+  void GiveBack(std::unique_ptr<llvm::TargetMachine> machine) {
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(machine));
+  }
+
+ private:
+  const Target& target_;
+  const CodegenOptions& options_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> idle_;
+};
+
 /// Nothing if another thread failed meanwhile.
 std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target& target, const CodegenOptions& options,
-                         const std::string& prefix, Product product, std::atomic<bool>* failed) {
-  const std::unique_ptr<llvm::TargetMachine> machine = MakeMachine(target, options);
+                         const std::string& prefix, Product product, llvm::TargetMachine* machine,
+                         std::atomic<bool>* failed) {
   PassGate gate(failed);
   llvm::LLVMContext context;
   context.setOptPassGate(gate);
@@ -138,7 +168,7 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
     llvm::raw_string_ostream stream(message);
     DEUTERON_CHECK(!llvm::verifyModule(module, &stream)) << "invalid LLVM IR: " << message;
   }
-  Optimize(&module, machine.get(), options);
+  Optimize(&module, machine, options);
   if (!gate.Goes()) return {};
   if (product == Product::kOptimizedIr) {
     std::string text;
@@ -147,7 +177,7 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
     return text;
   }
   std::string code =
-      EmitFile(&module, machine.get(),
+      EmitFile(&module, machine,
                product == Product::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile);
   return gate.Goes() ? code : std::string();
 }
@@ -167,9 +197,12 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   const auto groups = Partition(kernels, std::max<size_t>(count, 1), threads);
   std::vector<std::string> results(groups.size());
   std::atomic<bool> failed{false};
+  Machines machines(target, options);
   ForEachInParallel(groups.size(), threads, [&](size_t i) {
     try {
-      results[i] = CompileGroup(groups[i], target, options, prefix, product, &failed);
+      std::unique_ptr<llvm::TargetMachine> machine = machines.Take();
+      results[i] = CompileGroup(groups[i], target, options, prefix, product, machine.get(), &failed);
+      machines.GiveBack(std::move(machine));
     } catch (...) {
       failed.store(true);
       throw;
