@@ -243,6 +243,18 @@ constexpr double kFewOps = 8;
 /// Vectors that wait in registers, beside which such operations have enough of these.
 constexpr int64_t kFewVectors = 4;
 
+/// Terms of a sum beside which what is done with it takes no time.
+constexpr int64_t kManyTerms = 256;
+
+/// Terms of each sum that a block computes, symbols as they are assumed.
+int64_t TermsOf(const SBlock& block) {
+  int64_t terms = 1;
+  for (const IterVar& iter : block->iter_vars) {
+    if (iter->type == IterVarType::kReduce) terms *= AssumedExtent(iter->dom->extent);
+  }
+  return terms;
+}
+
 /// A tile whose accumulators, or sums of parts, hold the whole sum, followed by what runs on it.
 void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
   const Loop tile = nest.TileLoop();
@@ -299,10 +311,12 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
   }
   if (copies > plan.most_copies) return;
   const auto vector = VectorLoop(*schedule, inner, plan);
+  const bool is_long = TermsOf(schedule->Get(plan.sums)) >= kManyTerms;
   for (size_t i = 0; i + 1 < inner.size(); ++i) {
     Loop copied = inner[i];
-    // A vector of channels is transposed like the next one: the same code.
-    if (vector == i && plan.num_vectors > 1 && schedule->ConstExtent(copied) == plan.num_vectors * plan.lanes) {
+    // A vector of channels is transposed like the next one: the same code, where it takes no time beside the sums.
+    if (vector == i && is_long && plan.num_vectors > 1 &&
+        schedule->ConstExtent(copied) == plan.num_vectors * plan.lanes) {
       const auto split = schedule->Split(copied, std::vector<int64_t>{plan.num_vectors, plan.lanes});
       schedule->Annotate(split[0], "pragma_no_unroll", 1);
       copied = split[1];

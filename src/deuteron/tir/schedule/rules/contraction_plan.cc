@@ -54,9 +54,20 @@ bool IsPointwise(const SBlock& block, const BufferLoad& load, const IterVar& x) 
   return std::all_of(vars.begin(), vars.end(), [&](const Var& var) { return var.same_as(x->var); });
 }
 
+/// Channels of a tile with so many vectors of an image: a divisor of their number.
+int64_t RowsBeside(int64_t vectors, int64_t num_channels, int64_t stride, const Target& target) {
+  const int64_t most = CostModel(target.machine).Accumulators() / vectors;
+  const int64_t rows = LargestDivisor(num_channels, most);
+  if (stride == 1 || most == 1) return rows;
+  // Every second pixel is put together in registers, where the vectors stay for all channels. To leave room for them
+  // takes more steps, and less time where these are a third more at most.
+  const int64_t fewer = LargestDivisor(num_channels, most - 1);
+  return 4 * fewer >= 3 * rows ? fewer : rows;
+}
+
 /// Adds lines of pixels to a tile of short ones, so that a step loads the least for its multiply-adds.
-void AddLines(const SBlock& block, const std::vector<size_t>& image_axes, int64_t num_channels, const Target& target,
-              ContractionPlan* plan) {
+void AddLines(const SBlock& block, const std::vector<size_t>& image_axes, int64_t num_channels, int64_t stride,
+              const Target& target, ContractionPlan* plan) {
   const int64_t budget = CostModel(target.machine).Accumulators();
   // That come from the second cache in the time of a load.
   const double bytes_of_load = target.machine.l2.load_bytes_per_cycle / static_cast<double>(target.machine.load_pipes);
@@ -74,7 +85,7 @@ void AddLines(const SBlock& block, const std::vector<size_t>& image_axes, int64_
   for (int64_t lines = 2; lines * plan->num_vectors <= budget; ++lines) {
     if (*extent % lines != 0) continue;
     const int64_t vectors = lines * plan->num_vectors;
-    const int64_t rows = LargestDivisor(num_channels, budget / vectors);
+    const int64_t rows = RowsBeside(vectors, num_channels, stride, target);
     if (cost(vectors, rows) >= least) continue;
     least = cost(vectors, rows);
     plan->num_lines = lines;
@@ -88,11 +99,12 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   const auto x = LastIndexIter(block, output);
   if (!x || x->block) return false;
   const IterVar& axis = block->iter_vars[x->iter];
-  const bool image_is_lhs = Contains(roles.m, x->iter) && StrideAlong(roles.lhs_load, axis);
-  const bool image_is_rhs = Contains(roles.n, x->iter) && StrideAlong(roles.rhs_load, axis);
+  const bool image_is_lhs = Contains(roles.m, x->iter);
+  if (!image_is_lhs && !Contains(roles.n, x->iter)) return false;
+  const auto stride = StrideAlong(image_is_lhs ? roles.lhs_load : roles.rhs_load, axis);
   const std::vector<size_t>& channels = image_is_lhs ? roles.n : roles.m;
   const auto extent = AsConstInt(axis->dom->extent);
-  if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kFewestLanes) return false;
+  if (!stride || channels.size() != 1 || !extent || *extent < kFewestLanes) return false;
   const auto num_channels = AsConstInt(block->iter_vars[channels[0]]->dom->extent);
   if (!num_channels) return false;
   plan->lanes = Lanes(target);
@@ -107,7 +119,7 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   const CostModel costs(target.machine);
   double least = std::numeric_limits<double>::infinity();
   for (int64_t count = 1; count <= std::min(vectors, budget / fewest); ++count) {
-    const int64_t rows = LargestDivisor(*num_channels, budget / count);
+    const int64_t rows = RowsBeside(count, *num_channels, *stride, target);
     const int64_t computed = (vectors + count - 1) / count * count;
     const double cycles =
         static_cast<double>(computed) * costs.CyclesOfTileStep(rows, count) / static_cast<double>(rows * count);
@@ -118,7 +130,7 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   }
   plan->vector_dim = output.size() - 1;
   plan->contiguous_output = true;
-  AddLines(block, image_is_lhs ? roles.m : roles.n, *num_channels, target, plan);
+  AddLines(block, image_is_lhs ? roles.m : roles.n, *num_channels, *stride, target, plan);
   return plan->num_rows * plan->num_lines * plan->num_vectors >= fewest;
 }
 
