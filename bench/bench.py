@@ -161,9 +161,11 @@ def bench_exported():
 
 
 def library_ratio(model, seconds=0.1):
-    """oneDNN's time over that of generated code: above 1 ours is faster. The least of each round, as models are small."""
+    """oneDNN's time over that of generated code: above 1 ours is faster. The least of all rounds, as models are small: some machines halve their speed
+    in the middle of a round."""
     times = [[bench(model, "--backend", backend, seconds=seconds)["min_ms"] for backend in ("dnnl", "none")] for _ in range(ROUNDS)]
-    return statistics.median(library / ours for library, ours in times)
+    library, ours = (min(column) for column in zip(*times))
+    return library / ours
 
 
 def summary(name, ratios):

@@ -1,5 +1,8 @@
 #include "deuteron/frontend/onnx/quantized.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
@@ -60,8 +63,17 @@ Expr MatrixParameter(const NodeContext& node, size_t input, bool by_row) {
 DynamicallyQuantized QuantizeDynamically(const NodeContext& node, const Expr& x) {
   const DataType real = DataType::Float(32);
   const Expr zero = node.Scalar(real, 0);
-  const Expr greatest = node.Emit(relax::Maximum(relax::Max(x), zero));
-  const Expr least = node.Emit(relax::Minimum(relax::Min(x), zero));
+  // Of rows first: threads share these, and both are found while a row is read once.
+  const Array<PrimExpr> shape = node.Shape(x);
+  const bool has_rows = std::any_of(shape.begin(), shape.end() - std::min<int64_t>(node.Rank(x), 1),
+                                    [](const PrimExpr& dim) { return !IsOne(dim); });
+  const auto by_rows = [&](const auto& reduce) {
+    return reduce(!has_rows ? x : node.Emit(reduce(x, std::vector<int64_t>{-1})), std::nullopt);
+  };
+  const auto max = [](const Expr& value, relax::ReduceAxes axes) { return relax::Max(value, std::move(axes)); };
+  const auto min = [](const Expr& value, relax::ReduceAxes axes) { return relax::Min(value, std::move(axes)); };
+  const Expr greatest = node.Emit(relax::Maximum(by_rows(max), zero));
+  const Expr least = node.Emit(relax::Minimum(by_rows(min), zero));
   const Expr range = node.Emit(relax::Subtract(greatest, least));
   // Of nothing but zeros, or of nothing at all, ONNX Runtime takes 1.
   const Expr scale = node.Emit(
