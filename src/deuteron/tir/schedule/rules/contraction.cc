@@ -240,8 +240,6 @@ constexpr int64_t kFewParts = 2;
 /// Unless they are transposed behind it, or more operations follow than this: what those need in registers would take
 /// the places of sums before.
 constexpr double kFewOps = 8;
-/// Vectors that wait in registers, beside which such operations have enough of these.
-constexpr int64_t kFewVectors = 4;
 
 /// Terms of a sum beside which what is done with it takes no time.
 constexpr int64_t kManyTerms = 256;
@@ -258,13 +256,11 @@ int64_t TermsOf(const SBlock& block) {
 /// A tile whose accumulators, or sums of parts, hold the whole sum, followed by what runs on it.
 void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
   const Loop tile = nest.TileLoop();
-  // The epilogue reads contiguous accumulators as they are, unless it is so long that its copies, one for each vector,
-  // would not run from the cache of instructions, or would need the registers of the sums that wait for it: then it is
-  // a loop over a copy of the tile, or the sums of its parts.
+  // The epilogue reads contiguous accumulators as they are, unless its copies, one for each vector, are too many: then
+  // it is a loop over a copy of the tile, or the sums of its parts.
   const double ops = plan.epilogue.empty() ? 0 : OpsPerInstance(schedule->Get(plan.epilogue));
-  const int64_t vectors = plan.num_rows * plan.num_vectors;
-  const bool is_loop = !plan.epilogue.empty() && (!plan.contiguous_output || vectors > plan.most_copies ||
-                                                  (ops > kFewOps && vectors > kFewVectors));
+  const bool is_loop =
+      !plan.epilogue.empty() && (!plan.contiguous_output || plan.num_rows * plan.num_vectors > plan.most_copies);
   const bool is_copied = plan.epilogue.empty() || (is_loop && !nest.sums);
   std::vector<Block> stages;
   if (is_copied) stages.push_back(schedule->CacheWrite(plan.sums, "local"));

@@ -473,6 +473,23 @@ bool WidensByTile(const SBlock& block, const MatmulRoles& roles, const Target& t
   return again * (costs.CyclesToWiden() + copying / 2) <= 2 * copying;
 }
 
+/// An epilogue of more operations needs the registers of the sums that wait for it, unless these are so few vectors.
+constexpr double kOpsOfLong = 8;
+constexpr int64_t kFewVectors = 4;
+
+/// Copies of the epilogue of so many operations that may follow each other: those that run from the cache of
+/// instructions. Of long ones few, where the sums lie in memory anyway, or in no time come to it: stores of a result
+/// that does not stay in the cache would have those wait.
+int64_t MostCopiesOf(const Schedule& schedule, const ContractionPlan& plan, double ops, const Target& target) {
+  const int64_t most = CostModel(target.machine).MostCopies(ops);
+  if (ops <= kOpsOfLong || !plan.contiguous_output) return most;
+  const Buffer result = schedule.WriteBuffer(plan.epilogue);
+  auto bytes = static_cast<double>(result->dtype.bytes());
+  for (const PrimExpr& extent : result->shape) bytes *= static_cast<double>(AssumedExtent(extent));
+  const bool stays = bytes <= static_cast<double>(target.machine.l2.bytes);
+  return plan.LengthOfPart() != 0 || stays ? std::min(most, kFewVectors) : most;
+}
+
 }  // namespace
 
 bool Contains(const std::vector<size_t>& positions, size_t position) {
@@ -512,7 +529,7 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   plan->pieces = target.machine.threads;
   plan->enough_pieces = CostModel(target.machine).EnoughPieces();
   const double ops = plan->epilogue.empty() ? 0 : OpsPerInstance(schedule.Get(plan->epilogue));
-  plan->most_copies = CostModel(target.machine).MostCopies(ops);
+  plan->most_copies = MostCopiesOf(schedule, *plan, ops, target);
   return true;
 }
 
