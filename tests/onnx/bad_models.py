@@ -215,6 +215,8 @@ def enormous(folder):
         for name, padded in (("an operand", one_node("Pad", pads)), ("of a constant", model([node("Pad", ["s", "p"], ["y"], "/it")], known, outputs=[helper.make_empty_tensor_value_info("y")])),
                              ("an attribute", model([node("Pad", ["x"], ["y"], "/it", pads=pads)], [], [value("x", (2,))], [helper.make_empty_tensor_value_info("y")], 9))):
             yield f"pads of {pads}, {name}", padded, [], UNSUPPORTED, ["/it", "pads", str(pads[0])]
+    for least in (-(2**63), 2**63 - 1):
+        yield f"batch_dims of {least}", one_node("GatherND", [[0]], batch_dims=least), [], MODEL, ["/it", f"batch_dims of {least}", "rank 1"]
     yield "pads that leave less than nothing", one_node("Pad", [-2, -1]), [], MODEL, ["/it", "axis 0", "-1 elements"]
     for size in (3, 2**31, 2**32, 2**63 - 1):
         for op in ("DepthToSpace", "SpaceToDepth"):

@@ -190,8 +190,13 @@ Results ConvertGatherElements(const NodeContext& node) {
 
 Results ConvertGatherND(const NodeContext& node) {
   const Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
   const int64_t batch_dims = node.Int("batch_dims", 0);
-  const int64_t count = IndexLength(node, node.Rank(x) - batch_dims);
+  if (batch_dims < 0 || batch_dims > rank) {
+    node.Fail("batch_dims of " + std::to_string(batch_dims) + " where " + node.InputWords(0) + " has rank " +
+              std::to_string(rank));
+  }
+  const int64_t count = IndexLength(node, rank - batch_dims);
   return {node.Emit(relax::GatherND(x, IndicesInto(node, x, count, batch_dims), batch_dims))};
 }
 

@@ -89,14 +89,18 @@ class LineFinder {
       if (extents[i] > 1 && at(inner) != at(0)) {
         if (axis >= 0) return std::nullopt;
         axis = i;
-        step = at(inner) - at(0);
+        if (__builtin_sub_overflow(at(inner), at(0), &step)) return std::nullopt;
         after = inner;
       }
       inner *= extents[i];
     }
     for (int64_t i = 0; i < inner; ++i) {
       const int64_t position = axis < 0 ? 0 : i / after % extents[axis];
-      if (at(i) != at(0) + step * position) return std::nullopt;
+      int64_t expected = 0;
+      if (__builtin_mul_overflow(step, position, &expected) || __builtin_add_overflow(at(0), expected, &expected) ||
+          at(i) != expected) {
+        return std::nullopt;
+      }
     }
     return Line{I64(at(0)), I64(step), axis};
   }
