@@ -67,8 +67,10 @@ class Case:
         return there
 
 
-def start(command, **options):
-    return subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+def start(command, **more):
+    """With further variables of its environment. What Python preloads of a sanitizer is not the command's, which has its own."""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"} | more
+    return subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
 
 
 def wait(process):
@@ -100,7 +102,7 @@ def killed_while_it_writes(case):
             aside = out / "temporary"
             aside.mkdir()
             begin = time.monotonic()
-            process = start(commands[what], env={**os.environ, "TMPDIR": str(aside)})
+            process = start(commands[what], TMPDIR=str(aside))
             if turn < 3:
                 wait(process)
                 ended[what] = time.monotonic() - begin
