@@ -78,6 +78,7 @@ def cases():
     weights = {"x": np.ones((2, 3, 1), np.float32), "w": np.ones((1, 1, 1), np.float32), "r": np.ones((1, 1, 1), np.float32), "b": np.ones((1, 2), np.float32)}
     for length in (-1, 3):
         yield "RNN", {**weights, "s": np.array([2, length, 2], np.int32)}, {"hidden_size": 1}, USAGE, [f"index {length}", "length 3"]
+    yield "STFT", {"x": np.ones((1, 128, 1), np.float32), "s": np.array(-1), "w": np.ones(16, np.float32)}, {}, USAGE, ["/the/node", "index -1", "length 128"]
     for limit in (np.inf, np.nan):
         bounds = {name: np.array(bound, np.float32) for name, bound in (("a", 0), ("b", limit), ("c", 1))}
         yield "Range", bounds, {}, UNSUPPORTED, ["run_bytes"]

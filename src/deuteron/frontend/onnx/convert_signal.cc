@@ -197,7 +197,7 @@ Results ConvertSTFT(const NodeContext& node) {
                     {frames, I64(1)});
   const Expr within = node.Emit(relax::Arange(I64(0), length, I64(1), index));
   Expr positions = node.Emit(relax::Add(starts, within));
-  if (!AsConstInt(step) || !AsConstInt(length)) positions = node.Checked(positions, {node.Shape(x)[1]});
+  if (!AsConstInt(step) || !AsConstInt(length)) positions = node.CheckedPositions(positions, {node.Shape(x)[1]});
   const auto part = [&](int64_t number) {
     const Expr signal = node.Rank(x) == 3 ? ComplexPart(node, x, number) : x;
     const Expr cut = node.Emit(relax::Take(signal, positions, 1));
