@@ -340,8 +340,10 @@ class Merger {
       return regions;
     };
     const auto allocs = root->alloc_buffers.Map([&](const Buffer& buffer) { return adapter->Define(buffer); });
-    const SBlock block(kEmpty, all(reads), all(writes), block_names_.Unique(std::string(view.func->name_hint)),
-                       adapter->VisitStmt(root->body), tir::Stmt(), allocs, {{tir::kKernelBlock, true}});
+    // Both give names: the blocks within are first.
+    const tir::Stmt body = adapter->VisitStmt(root->body);
+    const std::string name = block_names_.Unique(std::string(view.func->name_hint));
+    const SBlock block(kEmpty, all(reads), all(writes), name, body, tir::Stmt(), allocs, {{tir::kKernelBlock, true}});
     return tir::SBlockRealize(kEmpty, True(), block);
   }
 
