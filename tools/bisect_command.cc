@@ -1,6 +1,7 @@
 /// \file
 /// `deuteron bisect`: the first pass, then the first group, whose result differs; a reduced module.
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <memory>
 #include <sstream>
 
@@ -37,22 +38,20 @@ void RunBisect(const BisectCommandOptions& options) {
   const BisectResult result = Bisect(LoadModule(options.flags.model), bisect);
   bisect.verify.progress("");
   instruments.Report();
+  std::string text;
   for (const VerifiedStage& stage : result.stages) {
-    std::printf("%-44s %s\n", stage.name.c_str(),
-                stage.problem.empty() ? ("error " + std::to_string(stage.error)).c_str() : stage.problem.c_str());
+    const std::string outcome = stage.problem.empty() ? "error " + std::to_string(stage.error) : stage.problem;
+    text += fmt::format("{:<44} {}\n", stage.name, outcome);
   }
-  if (result.culprit.empty()) {
-    std::printf("no pass changes the result\n");
-    return;
-  }
-  std::printf("\nfirst stage that differs:  %s\n", result.culprit.c_str());
+  if (result.culprit.empty()) return WriteOutput(text + "no pass changes the result\n");
+  text += fmt::format("\nfirst stage that differs:  {}\n", result.culprit);
   if (!result.kernel.empty()) {
-    std::printf("first group that differs:  %s%s, value %s\n", result.kernel.c_str(),
-                result.place.empty() ? "" : (" at " + result.place).c_str(), result.value.c_str());
+    text += fmt::format("first group that differs:  {}{}, value {}\n", result.kernel,
+                        result.place.empty() ? "" : " at " + result.place, result.value);
   }
   WriteReduced(result, options.output);
-  std::printf("reduced module:            %s (%lld of %lld bindings)\n", options.output.c_str(),
-              static_cast<long long>(result.bindings), static_cast<long long>(result.bindings_before));
+  WriteOutput(text + fmt::format("reduced module:            {} ({} of {} bindings)\n", options.output, result.bindings,
+                                 result.bindings_before));
   DEUTERON_THROW(MismatchError) << "the result differs after " << result.culprit << ": " << result.problem;
 }
 

@@ -197,6 +197,8 @@ def ResolveViews() -> Pass:
     """has loop-level functions access buffers themselves, not views of their data"""
 def RewriteAttention(use_flash_mqa: Any = ...) -> Pass:
     """makes attention that is written out calls of nn.attention"""
+def RewriteDataflowReshape() -> Pass:
+    """makes views of kernels that only give their argument another shape"""
 def RunCodegen(target_options: Any = ..., entry_functions: Any = ...) -> Pass:
     """has libraries' generators translate the functions that are marked for them"""
 def ScheduleForCPU() -> Pass:

@@ -1,6 +1,6 @@
 """Products, convolutions, attention."""
 
-from graph import FLOATS, LONG, Rejected, np
+from graph import FLOATS, LONG, Rejected, np, spread
 
 WORK = 1 << 23
 
@@ -112,7 +112,10 @@ def einsum(g):
     if work == 0:
         raise Rejected("ONNX Runtime divides by it")
     summed = [letter for letter in extent if letter not in equation.split("->")[-1]] if "->" in equation else list(extent)
-    g.node("Einsum", [operand(g, dtype, e, None if dtype != "float16" else False) for e in inputs], length=int(np.prod([max(extent[s]) for s in summed] or [1])), equation=equation)
+    operands = [operand(g, dtype, e, None if dtype != "float16" else False) for e in inputs]
+    # Terms may be larger than their sum, of a diagonal for one.
+    scale = float(np.prod([max(spread(array) for array in x.arrays) for x in operands]))
+    g.node("Einsum", operands, length=int(np.prod([max(extent[s]) for s in summed] or [1])), scale=scale, equation=equation)
 
 
 def windows(g, rank, *, most=33):

@@ -99,11 +99,12 @@ transform::Sequential MakePipeline(std::string_view name) {
 }
 
 const std::vector<std::string>& MergingPasses() {
-  static const auto* passes = new std::vector<std::string>{"DotProducts",        "CombineMatmulsOfOneWeight",
-                                                           "SeparateOutputs",    "FuseReductions",
-                                                           "FuseAttention",      "FuseWindows",
-                                                           "FuseProducts",       "FuseSiblings",
-                                                           "RecomputeProducers", "FuseLoops"};
+  static const auto* passes = new std::vector<std::string>{"DotProducts",           "CombineMatmulsOfOneWeight",
+                                                           "SeparateOutputs",       "FuseReductions",
+                                                           "FuseAttention",         "FuseWindows",
+                                                           "FuseProducts",          "FuseSiblings",
+                                                           "RecomputeProducers",    "FuseLoops",
+                                                           "RewriteDataflowReshape"};
   return *passes;
 }
 
