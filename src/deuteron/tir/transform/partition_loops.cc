@@ -409,20 +409,27 @@ class Partitioner : public StmtExprMutator {
     return VisitStmt(Choice(loop, stmt, removable));
   }
 
+  static bool HasConditionOn(const Var& var, const Stmt& stmt) {
+    bool found = false;
+    PostOrderVisit(stmt, [&](const ObjectRef& node) {
+      const auto* branch = node.as<IfThenElseNode>();
+      found = found ||
+              (branch != nullptr && UsesVar(branch->condition, [&](const VarNode* used) { return used == var.get(); }));
+    });
+    return found;
+  }
+
   /// The same inside of a serial loop whose iterations do all their work before what has conditions: nothing if `stmt`
-  /// is no such loop. What stores a tile has copies then, the sums before it have none.
+  /// is no such loop, or its iterations have conditions of their own, of which some may be left out whole. What stores
+  /// a tile has copies then, the sums before it have none.
   Stmt ChooseInside(const ForNode* loop, const Stmt& stmt, const std::unordered_set<const Object*>& removable) {
     const auto* inner = stmt.as<ForNode>();
     if (inner == nullptr || inner->loop_kind != ForKind::kSerial) return Stmt();
     const auto* seq = inner->body.as<SeqStmtNode>();
     if (seq == nullptr) return Stmt();
     const auto has_some = [&](const Stmt& part) { return Holds(part, removable); };
-    const auto is_about_inner = [&](const Object* condition) {
-      return UsesVar(GetRef<PrimExpr>(static_cast<const PrimExprNode*>(condition)),
-                     [&](const VarNode* var) { return var == inner->loop_var.get(); });
-    };
     if (std::count_if(seq->seq.begin(), seq->seq.end(), has_some) != 1 ||
-        std::any_of(removable.begin(), removable.end(), is_about_inner)) {
+        HasConditionOn(inner->loop_var, inner->body)) {
       return Stmt();
     }
     Array<Stmt> parts;
