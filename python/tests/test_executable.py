@@ -376,8 +376,8 @@ def test_interrupt_ends_a_compilation(path):
 def test_interrupt_ends_the_generation_of_code():
     """Which is one stage, and long: seconds of it are not waited for."""
     lines = "".join(f"            y{i} = R.nn.softmax(R.tanh(R.sum(x, axis=[{i % 3}])), axis=-1)\n" for i in range(3))
-    lines += "".join(f"            z{i} = R.nn.softmax(R.multiply(x, R.const({i}.5, 'float32')), axis={i % 3})\n" for i in range(60))
-    names = ", ".join([f"y{i}" for i in range(3)] + [f"z{i}" for i in range(60)])
+    lines += "".join(f"            z{i} = R.nn.softmax(R.multiply(x, R.const({i}.5, 'float32')), axis={i % 3})\n" for i in range(240))
+    names = ", ".join([f"y{i}" for i in range(3)] + [f"z{i}" for i in range(240)])
     module = f"""@I.ir_module
 class Module:
     @R.function
