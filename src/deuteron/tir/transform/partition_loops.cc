@@ -168,7 +168,7 @@ class GuardCheck : public StmtExprVisitor {
   bool holds_ = true;
 };
 
-/// The conditions in a statement that a variable alone decides, as they are known to it.
+/// The conditions in a statement that are about one variable alone.
 class OwnConditions : public StmtExprVisitor {
  public:
   explicit OwnConditions(const Var& var) : var_(var) {}
@@ -409,6 +409,7 @@ class Partitioner : public StmtExprMutator {
     return VisitStmt(Choice(loop, stmt, removable));
   }
 
+  /// Whether a branch in `stmt` is about `var`.
   static bool HasConditionOn(const Var& var, const Stmt& stmt) {
     bool found = false;
     PostOrderVisit(stmt, [&](const ObjectRef& node) {
