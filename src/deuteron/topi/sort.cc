@@ -175,6 +175,8 @@ class Selection {
         digits_(digits) {}
 
   PrimExpr Get(State which) const { return BufferLoad(states_, beside_(I64(which))); }
+  /// As many digits of a number as are told of the last one.
+  PrimExpr DigitsOf(const OrderedBits& number) const { return CallIntrin("shift_right", {number.bits, Get(kShift)}); }
   Stmt Set(State which, const PrimExpr& to) const { return BufferStore(states_, to, beside_(I64(which))); }
   /// Runs `body` for each of the numbers.
   using Numbers = std::function<Stmt(const std::function<Stmt(const OrderedBits& bits)>& body)>;
@@ -257,9 +259,8 @@ Stmt FindPieces(const Pieces& pieces, const Selection& selection, const Buffer& 
     return Loop(i, pieces.count, {body(OrderedBits(first(i), descending))});
   };
   const Var of("of");
-  const OrderedBits bits(first(of), descending);
   const PrimExpr is_needed =
-      CallIntrin("shift_right", {bits.bits, selection.Get(Selection::kShift)}) >= selection.Get(Selection::kDigits);
+      selection.DigitsOf(OrderedBits(first(of), descending)) >= selection.Get(Selection::kDigits);
   const PrimExpr limit = pieces.Limit(beside);
   const Stmt need = tir::IfThenElse(
       is_needed, tir::SeqStmt::Flatten({BufferStore(pieces.is_needed, I64(1), beside(of)),
@@ -331,9 +332,8 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
           tir::SeqStmt::Flatten({Bind(place, selection.Get(Selection::kFound)), BufferStore(order, i, at(place)),
                                  selection.Set(Selection::kFound, place + 1),
                                  tir::IfThenElse(Equal(above, last), selection.Set(Selection::kMissing, missing - 1))});
-      return tir::SeqStmt::Flatten(
-          {Bind(above, CallIntrin("shift_right", {bits.bits, selection.Get(Selection::kShift)})),
-           Bind(last, selection.Get(Selection::kDigits)), tir::IfThenElse(is_taken, take)});
+      return tir::SeqStmt::Flatten({Bind(above, selection.DigitsOf(bits)),
+                                    Bind(last, selection.Get(Selection::kDigits)), tir::IfThenElse(is_taken, take)});
     }));
     if (pieces) {
       // Mostly all that are not behind the pieces' limit are few enough to be sorted as they are.

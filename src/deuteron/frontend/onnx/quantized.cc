@@ -67,13 +67,11 @@ DynamicallyQuantized QuantizeDynamically(const NodeContext& node, const Expr& x)
   const Array<PrimExpr> shape = node.Shape(x);
   const bool has_rows = std::any_of(shape.begin(), shape.end() - std::min<int64_t>(node.Rank(x), 1),
                                     [](const PrimExpr& dim) { return !IsOne(dim); });
-  const auto by_rows = [&](const auto& reduce) {
-    return reduce(!has_rows ? x : node.Emit(reduce(x, std::vector<int64_t>{-1})), std::nullopt);
+  const auto of_all = [&](relax::Expr (*reduce)(Expr, relax::ReduceAxes, bool)) {
+    return reduce(has_rows ? node.Emit(reduce(x, std::vector<int64_t>{-1}, false)) : x, std::nullopt, false);
   };
-  const auto max = [](const Expr& value, relax::ReduceAxes axes) { return relax::Max(value, std::move(axes)); };
-  const auto min = [](const Expr& value, relax::ReduceAxes axes) { return relax::Min(value, std::move(axes)); };
-  const Expr greatest = node.Emit(relax::Maximum(by_rows(max), zero));
-  const Expr least = node.Emit(relax::Minimum(by_rows(min), zero));
+  const Expr greatest = node.Emit(relax::Maximum(of_all(relax::Max), zero));
+  const Expr least = node.Emit(relax::Minimum(of_all(relax::Min), zero));
   const Expr range = node.Emit(relax::Subtract(greatest, least));
   // Of nothing but zeros, or of nothing at all, ONNX Runtime takes 1.
   const Expr scale = node.Emit(

@@ -177,8 +177,7 @@ Call MemoryView(const Expr& x, Array<PrimExpr> shape, DataType dtype) {
 }
 
 Call WholeView(const Expr& x, const TensorType& type) {
-  const Array<Expr> args = {x, ShapeExpr(type->shape.value()), DataTypeImm(type->dtype), Tuple(Array<Expr>())};
-  return CallPurePacked(ExternFunc(kView), args, {type});
+  return CallPurePacked(ExternFunc(kView), MemoryView(x, type->shape.value(), type->dtype)->args, {type});
 }
 
 Expr ViewedTensor(const Call& call) {

@@ -21,6 +21,7 @@
 
 #include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/kernel_signature.h"
 #include "deuteron/tir/analysis/views.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
@@ -115,12 +116,7 @@ class Classifier : public StmtExprVisitor {
   Classifier(const PrimFunc& func, IndexScalars scalars) {
     for (const Buffer& buffer : ParamBuffers(func)) params_.insert(buffer.get());
     if (scalars == IndexScalars::kUnknown) return;
-    for (const Var& param : func->params) scalars_.insert(param.get());
-    for (const Buffer& buffer : ParamBuffers(func)) {
-      for (const PrimExpr& dim : buffer->shape) {
-        for (const Var& var : FreeVars(dim)) scalars_.insert(var.get());
-      }
-    }
+    for (const Var& scalar : KernelScalars(func)) scalars_.insert(scalar.get());
   }
   OpPatternKind kind() const { return stated_.value_or(kind_); }
 
