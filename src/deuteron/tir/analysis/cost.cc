@@ -41,6 +41,10 @@ constexpr int64_t kLeastPartOfPlane = 16 << 10;
 /// Of the rate at which a core copies memory, that at which it gets a few lines that another core wrote, and that at
 /// which the other one may write them again: there are too few for anything to be fetched ahead.
 constexpr double kExchangedPart = 1.0 / 3;
+/// Of what loads alone reach from the second level, what those do that lie apart: nothing is fetched ahead of them.
+constexpr double kScatteredPart = 1.0 / 3;
+/// Of the first level, what a panel may take that is to stay while rows pass by, of which a step reads a scalar each.
+constexpr double kStayingPart = 7.0 / 8;
 /// Pieces for each thread, so that none waits long for one that is late.
 constexpr int64_t kPiecesPerThread = 4;
 /// Of what is done at the same time, the part of the time of each that shows.
@@ -271,6 +275,12 @@ double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
   const double least = static_cast<double>(machine_.latency);
   // What is hidden is not for nothing.
   return std::max({sums, loads, panel, least}) + kHiddenPart * (sums + loads + panel);
+}
+
+double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors, double bytes, double panel) const {
+  const double cycles = CyclesOfTileStep(rows, vectors);
+  if (panel <= kStayingPart * static_cast<double>(machine_.l1.Share())) return cycles;
+  return std::max(cycles, bytes / (machine_.l2.load_bytes_per_cycle * kScatteredPart));
 }
 
 int64_t CostModel::StepsOfLatency(int64_t rows, int64_t vectors) const {

@@ -85,6 +85,9 @@ class CostModel {
   /// Cycles that a step of a register tile takes: it loads `vectors` vectors from the second level, broadcasts `rows`
   /// scalars and does rows × vectors multiply-adds.
   double CyclesOfTileStep(int64_t rows, int64_t vectors) const;
+  /// The same of steps that find nothing of what they load, `bytes` on average, next to what the step before loaded:
+  /// `panel` bytes all of them, which stay in the first level for other rows if they have room there.
+  double CyclesOfTileStep(int64_t rows, int64_t vectors, double bytes, double panel) const;
   /// How many such steps pass while a line comes from memory.
   int64_t StepsOfLatency(int64_t rows, int64_t vectors) const;
   /// Rows of a tile, and the cycles that a step of all tiles along an axis takes for each vector of each row.

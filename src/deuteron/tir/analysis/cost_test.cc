@@ -90,6 +90,10 @@ TEST(CostModel, KnowsWhatSuitsATile) {
   // More rows and vectors for a load are better, as far as arithmetic is not all that counts.
   EXPECT_LT(costs.CyclesOfTileStep(6, 4) / 24, costs.CyclesOfTileStep(4, 4) / 16);
   EXPECT_LT(CostsOf("-l2-load=128").CyclesOfTileStep(4, 4), costs.CyclesOfTileStep(4, 4));
+  // What the first level has no room for comes from the second, at every step.
+  const double level = static_cast<double>(costs.machine().l1.Share());
+  EXPECT_EQ(costs.CyclesOfTileStep(4, 7, 448, level / 2), costs.CyclesOfTileStep(4, 7));
+  EXPECT_GT(costs.CyclesOfTileStep(4, 7, 448, level), costs.CyclesOfTileStep(4, 7));
   // Whole vectors that waste the least.
   EXPECT_EQ(costs.PanelVectors(48), 3);
   EXPECT_EQ(costs.PanelVectors(1000), 3);

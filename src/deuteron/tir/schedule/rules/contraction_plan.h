@@ -99,6 +99,23 @@ bool Contains(const std::vector<size_t>& positions, size_t position);
 /// Whether every index is an iterator, or a constant.
 bool IsPlain(const BufferLoad& load);
 
+/// The iterator that the last index of an access is: plainly, or in blocks of `block` (of channels, their number being
+/// the access's dimension before).
+struct LastIndex {
+  size_t iter;
+  std::optional<int64_t> block;
+};
+std::optional<LastIndex> LastIndexIter(const SBlock& block, const Array<PrimExpr>& indices);
+
+/// The shortest rows of pixels.
+inline constexpr int64_t kFewestLanes = 4;
+/// The plan with the pixels of a row as the vector axis, of a convolution in NCHW; false if the block is none.
+bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output, const Target& target,
+                ContractionPlan* plan);
+/// Whether pixels make better vectors than those of `whole`, which divide their axis.
+bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const ContractionPlan& whole,
+               const ContractionPlan& pixels, const Target& target);
+
 /// Cuts a product into tiles, whatever its result is for: what reads it runs after all of it. False if it has none.
 bool ScheduleContractionAlone(Schedule* schedule, const Block& block, const Target& target);
 
