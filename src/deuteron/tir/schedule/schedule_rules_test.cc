@@ -22,6 +22,35 @@ te::Tensor Relu(const te::Tensor& image) {
       "relu");
 }
 
+PrimFunc PointwiseConvolution(int64_t channels, int64_t filters, int64_t side) {
+  const te::Tensor x = te::Placeholder({I64(1), I64(channels), I64(side), I64(side)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(channels), I64(filters)}, kFloat, "w");
+  const IterVar rc = te::ReduceAxis(I64(channels), "rc");
+  const te::Tensor conv = te::Compute(
+      {I64(1), I64(filters), I64(side), I64(side)},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({i[0], rc->var, i[2], i[3]}) * w({rc->var, i[1]}), {rc});
+      },
+      "conv");
+  return te::CreatePrimFunc({x, w, Relu(conv)});
+}
+
+/// The same as a convolution whose windows are one pixel.
+PrimFunc ConvolutionOfPixels(int64_t channels, int64_t filters, int64_t side) {
+  const te::Tensor x = te::Placeholder({I64(1), I64(channels), I64(side), I64(side)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(channels), I64(1), I64(1), I64(filters)}, kFloat, "w");
+  const IterVar rc = te::ReduceAxis(I64(channels), "rc"), ry = te::ReduceAxis(I64(1), "ry"),
+                rx = te::ReduceAxis(I64(1), "rx");
+  const te::Tensor conv = te::Compute(
+      {I64(1), I64(filters), I64(side), I64(side)},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({i[0], rc->var, i[2] + ry->var, i[3] + rx->var}) * w({rc->var, ry->var, rx->var, i[1]}),
+                       {rc, ry, rx});
+      },
+      "conv");
+  return te::CreatePrimFunc({x, w, Relu(conv)});
+}
+
 /// Schedules for processors that this one is not, which the interpreter runs.
 TEST(ScheduleRules, PointwiseConvolutionsOnAnyCpu) {
   for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "cortex-a72"}) {
@@ -31,18 +60,30 @@ TEST(ScheduleRules, PointwiseConvolutionsOnAnyCpu) {
       for (const auto& [channels, filters, side] :
            {std::tuple{4, 64, 8}, std::tuple{2, 128, 14}, std::tuple{20, 96, 7}, std::tuple{3, 50, 9}}) {
         SCOPED_TRACE(target.ToString() + " " + std::to_string(filters) + " " + std::to_string(side));
-        const te::Tensor x = te::Placeholder({I64(1), I64(channels), I64(side), I64(side)}, kFloat, "x");
-        const te::Tensor w = te::Placeholder({I64(channels), I64(filters)}, kFloat, "w");
-        const IterVar rc = te::ReduceAxis(I64(channels), "rc");
-        const te::Tensor conv = te::Compute(
-            {I64(1), I64(filters), I64(side), I64(side)},
-            [&](const Array<Var>& i) {
-              return te::Sum(x({i[0], rc->var, i[2], i[3]}) * w({rc->var, i[1]}), {rc});
-            },
-            "conv");
-        const te::Tensor relu = Relu(conv);
-        const PrimFunc func = te::CreatePrimFunc({x, w, relu});
+        const PrimFunc func = PointwiseConvolution(channels, filters, side);
         ExpectSame(func, ApplyScheduleRules(func, target).func, 1e-5);
+      }
+    }
+  }
+}
+
+/// Tiles in blocks that do not divide them: the block that lacks one ends a serial loop early, rather than each tile
+/// asking whether it is there.
+TEST(ScheduleRules, UnevenBlocksOfRowsHaveNoConditions) {
+  for (const int64_t cache : {128, 256, 384, 512}) {
+    const Target target = Target::Parse("llvm -mcpu=znver5 -threads=2 -l2-bytes=" + std::to_string(cache << 10));
+    for (const int64_t side : {7, 11, 13, 26}) {
+      SCOPED_TRACE(target.ToString() + " " + std::to_string(side));
+      const Schedule schedule(ApplyScheduleRules(ConvolutionOfPixels(384, 64, side), target).func);
+      for (const std::string& block : schedule.GetBlocks()) {
+        const auto loops = schedule.GetLoops(block);
+        // The condition, where there is one, is a bound of a loop.
+        const PrimExpr condition = schedule.GetRealize(block)->predicate;
+        const bool is_bound = std::any_of(loops.begin(), loops.end(), [&](const auto& loop) {
+          return schedule.GetLoop(loop)->loop_kind == ForKind::kSerial &&
+                 UsesVar(condition, [&](const VarNode* var) { return var == loop.get(); });
+        });
+        EXPECT_TRUE(is_bound || IsOne(condition)) << block;
       }
     }
   }

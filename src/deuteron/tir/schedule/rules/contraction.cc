@@ -24,10 +24,9 @@
 
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
-#include "deuteron/tir/schedule/rules/contraction_plan.h"
+#include "deuteron/tir/schedule/rules/contraction_nest.h"
 #include "deuteron/tir/schedule/rules/matrix_unit.h"
 #include "deuteron/tir/schedule/rules/merged_pixels.h"
-#include "deuteron/tir/schedule/rules/row_blocks.h"
 
 namespace deuteron::tir {
 namespace {
@@ -118,28 +117,6 @@ void MoveVectorsLast(Schedule* schedule, const ContractionPlan& plan) {
   MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), DimensionOf(*schedule, plan.anchor, plan.vector));
 }
 
-/// The loops of a block in tiles, outermost first.
-struct Nest {
-  /// Batches, blocks of rows, panels of vectors.
-  std::vector<Loop> outer;
-  /// Panels that share a copy of A.
-  std::optional<Loop> panels;
-  /// Parts of the sum.
-  std::optional<Loop> part;
-  /// Tiles of rows, and other axes that share a panel.
-  std::vector<Loop> rows;
-  /// Parts of the sum within a tile.
-  std::optional<Loop> sums;
-  std::vector<Loop> reduce;
-  /// Within a tile; the last two are its vectors and their lanes.
-  std::vector<Loop> tile;
-
-  /// The innermost loop around a tile and its reduction.
-  Loop TileLoop() const { return !rows.empty() ? rows.back() : part.value_or(PanelLoop()); }
-  /// The innermost loop around a panel.
-  Loop PanelLoop() const { return panels.value_or(outer.back()); }
-};
-
 /// Makes the anchor the sums of parts, which registers hold, and what adds them up a block behind it.
 void SplitSums(Schedule* schedule, ContractionPlan* plan) {
   const Array<IterVar> iters = schedule->Get(plan->anchor)->iter_vars;
@@ -157,73 +134,6 @@ void SplitSums(Schedule* schedule, ContractionPlan* plan) {
   std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial + 1);
   schedule->Reorder(order);
   plan->depth = static_cast<size_t>(spatial);
-}
-
-Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
-  const SBlock block = schedule->Get(plan.anchor);
-  const std::vector<Loop> loops = schedule->GetLoops(plan.anchor);
-  const auto vector = schedule->Split(loops[plan.vector], std::vector<int64_t>{-1, plan.num_vectors, plan.lanes});
-  Nest nest;
-  std::optional<Loop> row_outer;
-  for (size_t i = 0; i < loops.size(); ++i) {
-    if (i == plan.vector) continue;
-    if (plan.LengthOfPart() != 0 && i == plan.depth) {
-      (plan.depth_block != 0 ? nest.part : nest.sums) = loops[i];
-    } else if (plan.LengthOfPart() != 0 ? i > plan.depth : block->iter_vars[i]->type == IterVarType::kReduce) {
-      nest.reduce.push_back(loops[i]);
-    } else if (plan.row == i) {
-      Loop row = loops[i];
-      if (plan.row_parts > 1) {
-        const auto parts = schedule->Split(row, std::vector<int64_t>{plan.row_parts, -1});
-        nest.outer.push_back(parts[0]);
-        row = parts[1];
-      }
-      const auto split = schedule->Split(row, std::vector<int64_t>{-1, plan.num_rows});
-      row_outer = split[0];
-      nest.tile.push_back(split[1]);
-    } else if (plan.line == i && plan.num_lines > 1) {
-      const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_lines});
-      nest.outer.push_back(split[0]);
-      nest.tile.push_back(split[1]);
-    } else if (i > plan.vector || Contains(plan.inner_rows, i)) {
-      nest.rows.push_back(loops[i]);
-    } else {
-      nest.outer.push_back(loops[i]);
-    }
-  }
-  if (row_outer) nest.rows.push_back(*row_outer);
-  // B's panel stays in the cache while the rows pass by; of more rows than fit beside it, a block at a time.
-  const RowBlock block_of_rows = BlockOfRows(*schedule, plan, nest.outer, nest.rows);
-  const auto first = nest.rows.begin() + static_cast<int64_t>(block_of_rows.loop);
-  std::optional<Loop> blocks;
-  if (block_of_rows.length) {
-    const auto split = schedule->Split(*first, std::vector<int64_t>{-1, *block_of_rows.length});
-    blocks = split[0];
-    *first = split[1];
-  }
-  if (!block_of_rows.is_within_batch) {
-    nest.outer.insert(nest.outer.end(), nest.rows.begin(), first);
-    nest.rows.erase(nest.rows.begin(), first);
-  }
-  if (blocks && !block_of_rows.is_within_panel) nest.outer.push_back(*blocks);
-  if (plan.copied_for != 0) {
-    const auto split = schedule->Split(vector[0], std::vector<int64_t>{-1, plan.copied_for});
-    nest.outer.push_back(split[0]);
-    nest.panels = split[1];
-  } else {
-    nest.outer.push_back(vector[0]);
-  }
-  if (blocks && block_of_rows.is_within_panel) nest.outer.push_back(*blocks);
-  nest.tile.push_back(vector[1]);
-  nest.tile.push_back(vector[2]);
-  std::vector<Loop> order = nest.outer;
-  if (nest.panels) order.push_back(*nest.panels);
-  if (nest.part) order.push_back(*nest.part);
-  order.insert(order.end(), nest.rows.begin(), nest.rows.end());
-  if (nest.sums) order.push_back(*nest.sums);
-  for (const auto* inner : {&nest.reduce, &nest.tile}) order.insert(order.end(), inner->begin(), inner->end());
-  schedule->Reorder(order);
-  return nest;
 }
 
 /// Sets the sums of a tile, which `reduce` runs over, to 0 before that loop, within `tile`.
@@ -254,7 +164,7 @@ int64_t TermsOf(const SBlock& block) {
 }
 
 /// A tile whose accumulators, or sums of parts, hold the whole sum, followed by what runs on it.
-void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
+void SumWhole(Schedule* schedule, const ContractionPlan& plan, const ContractionNest& nest) {
   const Loop tile = nest.TileLoop();
   // The epilogue reads contiguous accumulators as they are, unless its copies, one for each vector, are too many: then
   // it is a loop over a copy of the tile, or the sums of its parts.
@@ -334,7 +244,7 @@ Loop MoveVectorLast(Schedule* schedule, const Block& block, const ContractionPla
 
 /// Tiles whose accumulators hold a part of the sum; they are added up where the sum is stored, or before the epilogue
 /// reads it.
-void SumParts(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
+void SumParts(Schedule* schedule, const ContractionPlan& plan, const ContractionNest& nest) {
   Block epilogue = plan.epilogue;
   if (epilogue.empty() && !plan.contiguous_output) epilogue = schedule->CacheWrite(plan.sums, "global");
   if (!plan.contiguous_output) MoveVectorsLast(schedule, plan);
@@ -351,7 +261,7 @@ void SumParts(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
 
 /// The rows of A that an iteration around the panels reads, a vector of each row after the other: tiles read
 /// neighbouring lines then, which do not compete for places in the caches.
-void CopyRows(Schedule* schedule, const ContractionPlan& plan, Nest* nest) {
+void CopyRows(Schedule* schedule, const ContractionPlan& plan, ContractionNest* nest) {
   const SBlock block = schedule->Get(plan.anchor);
   const MatmulRoles roles = *ClassifyBlock(block).matmul;
   const bool rows_are_lhs = Contains(roles.m, *plan.row);
@@ -370,7 +280,7 @@ void CopyRows(Schedule* schedule, const ContractionPlan& plan, Nest* nest) {
 
 /// Whether the next panel is asked for while the rows pass by one: there are several, for each thread some, or one for
 /// each of the products of transformed tiles.
-bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const Nest& nest) {
+bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const ContractionNest& nest) {
   if (nest.rows.empty() || !plan.panel_is_run || !plan.panels.empty()) return false;
   if (schedule.Get(plan.anchor)->annotations.count(kTransformedTiles) != 0) return true;
   if (plan.vector_extent <= plan.num_vectors * plan.lanes) return false;
@@ -383,7 +293,7 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
 void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   plan.sums = plan.anchor;
   if (plan.LengthOfPart() != 0) SplitSums(schedule, &plan);
-  Nest nest = CutLoops(schedule, plan);
+  ContractionNest nest = CutLoops(schedule, plan);
   if (nest.panels) {
     CopyRows(schedule, plan, &nest);
     if (!plan.widened.empty()) schedule->ComputeInline(plan.widened);
@@ -417,10 +327,17 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   if (asks_for_panels) schedule->Annotate(nest.rows.front(), kPrefetchNext, 1);
   if (!plan.RowsAreSerial() && !asks_for_panels) {
     parallel.insert(parallel.end(), nest.rows.begin(), nest.rows.end());
-    // A partial tile is split off from a loop of its own, so that loop stays out of the parallel one.
-    const bool ends_early = !plan.rows_divide && parallel.size() > 1;
-    if (ends_early) parallel.pop_back();
-    if (!ends_early) tiles.reset();
+    // A partial tile, or block, is split off from a loop of its own, so that loop stays out of the parallel one.
+    auto serial = parallel.end();
+    if (nest.uneven) {
+      serial =
+          std::find_if(parallel.begin(), parallel.end(), [&](const Loop& loop) { return loop.same_as(*nest.uneven); });
+    } else if (!plan.rows_divide) {
+      --serial;
+    }
+    if (serial == parallel.begin()) serial = parallel.end();
+    if (serial == parallel.end()) tiles.reset();
+    parallel.erase(serial, parallel.end());
   }
   // Of a part of each row the next one does not follow.
   if (tiles && steps.size() == 1 && !nest.part && !plan.widens_by_tile) schedule->Annotate(*tiles, kPrefetchRows, 1);
