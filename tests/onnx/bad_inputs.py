@@ -29,8 +29,8 @@ def ints(*values):
 class Const:
     """An input that is an initialiser."""
 
-    def __init__(self, value):
-        self.value = np.array(value, np.int64)
+    def __init__(self, value, dtype=np.int64):
+        self.value = np.array(value, dtype)
 
 
 def cases():
@@ -51,7 +51,29 @@ def cases():
     yield "Reshape", {"x": X, "s": ints(-1, 5)}, {}, MODEL, ["10", "12"]
     yield "Reshape", {"x": X[:0], "s": ints(-1, 3, 0)}, {"allowzero": 1}, USAGE, ["negative", "-1"]
     yield "Expand", {"x": X, "s": ints(5, 3)}, {}, MODEL, ["5", "4"]
-    yield "Tile", {"x": X, "r": ints(2, -1)}, {}, USAGE, ["negative", "-3"]
+    for op, operand, least in (("Tile", ints(2, -1), 0), ("Expand", ints(-1, 3), 0), ("CenterCropPad", ints(-1, 3), 0)):
+        yield op, {"x": X, "r": operand}, {}, USAGE, ["node '/the/node': an element of the ", "is -1 and has to be at least 0"]
+    yield "ConstantOfShape", {"s": ints(2, -3)}, {}, USAGE, ["node '/the/node': an element of the shape is -3 and has to be at least 0"]
+    yield "TopK", {"x": X, "k": ints(-1)}, {}, USAGE, ["node '/the/node': k is -1 and has to be at least 0"]
+    yield "Split", {"x": X, "s": ints(5, -1)}, {}, USAGE, ["node '/the/node': an element of the sizes of the parts is -1"]
+    for depth in (0, -1):
+        yield "OneHot", {"i": ints(0, 1), "d": np.array(depth), "v": X[0, :2]}, {}, USAGE, [f"node '/the/node': the depth is {depth} and has to be at least 1"]
+        yield "OneHot", {"i": ints(0, 1), "d": Const(depth), "v": X[0, :2]}, {}, MODEL, ["/the/node", f"the depth is {depth} and has to be at least 1"]
+        yield "Col2Im", {"x": np.ones((1, 4, 4), np.float32), "i": ints(4, 4), "b": ints(depth, 4)}, {}, USAGE, [f"an element of the shape of a block is {depth}"]
+    for scale in (0, -1, np.nan, np.inf):
+        yield "Resize", {"x": X, "r": X[0, :0], "s": np.array([1, scale], np.float32)}, {}, USAGE, [f"node '/the/node': a scale is {scale} and has to be above 0"]
+    yield "Resize", {"x": X[:2], "r": Const([], np.float32), "s": Const([], np.float32), "z": ints(4, -2)}, {}, USAGE, ["node '/the/node': an element of the sizes is -2 and has to be at least 0"]
+    # Pads of the run: what is left of an axis, and what there is to be reflected.
+    for mode in ("constant", "reflect", "edge", "wrap"):
+        for pads, left in (((-5, 0, 0, 0), -1), ((0, -3, 0, -1), -1), ((2, -4, 0, 0), -1)):
+            yield "Pad", {"x": X, "p": ints(*pads)}, {"mode": mode}, USAGE, [f"node '/the/node': the length of an axis with its pads is {left} and has to be at least 0"]
+        for pad in (-(2**63), 2**63 - 1):
+            yield "Pad", {"x": X, "p": ints(pad, 0, pad, 0)}, {"mode": mode}, USAGE, [f"node '/the/node': one of the pads is {pad} and has to be at least"]
+    for pads in ((4, 0, 0, 0), (0, 0, 0, 3), (2, 0, -2, 0)):
+        yield "Pad", {"x": X, "p": ints(*pads)}, {"mode": "reflect"}, USAGE, ["node '/the/node': what an axis has beyond what is reflected of it is 0"]
+    for overlap in (-1, 2, np.nan):
+        boxes = {"b": np.ones((1, 2, 4), np.float32), "s": np.ones((1, 1, 2), np.float32), "m": ints(2), "o": np.array([overlap], np.float32)}
+        yield "NonMaxSuppression", boxes, {}, USAGE, ["node '/the/node': the overlap from which boxes are left out is", "at most 1"]
     yield "Gather", {"x": X, "i": Const(5)}, {}, MODEL, ["expected 1", "got 0"]
     yield "Gather", {"x": X, "i": Const(-5)}, {}, MODEL, ["5", "got 4"]
     yield "Gather", {"x": X, "i": Const([0, 4])}, {}, USAGE, ["index 4", "length 4"]
@@ -74,14 +96,26 @@ def cases():
         yield "MaxUnpool", {"x": X[None, None, :1, :1], "i": ints(0)[None, None, None], "s": ints(*shape)}, {"kernel_shape": [2, 2]}, USAGE, ["/the/node", "index"]
     for length in (-1, 5):
         yield "ReverseSequence", {"x": X, "s": ints(length, 2, 3)}, {}, USAGE, [f"index {length}", "length 5"]
-    yield "Range", {"a": ints(3)[0], "b": ints(3)[0], "c": ints(0)[0]}, {}, USAGE, ["negative", "-1"]
+    for dtype in (np.int64, np.float32):
+        yield "Range", {name: np.array(value, dtype) for name, value in zip("abc", (3, 3, 0))}, {}, USAGE, ["node '/the/node': the step, whatever its sign, is 0"]
+    for bounds in ((0, np.nan, 1), (np.nan, 1, 1), (0, np.inf, 1), (0, 1, np.nan), (0, 1, 1e-30)):
+        yield "Range", {name: np.array(value, np.float32) for name, value in zip("abc", bounds)}, {}, USAGE, ["node '/the/node': the ", "and has to be "]
     weights = {"x": np.ones((2, 3, 1), np.float32), "w": np.ones((1, 1, 1), np.float32), "r": np.ones((1, 1, 1), np.float32), "b": np.ones((1, 2), np.float32)}
     for length in (-1, 3):
         yield "RNN", {**weights, "s": np.array([2, length, 2], np.int32)}, {"hidden_size": 1}, USAGE, [f"index {length}", "length 3"]
-    yield "STFT", {"x": np.ones((1, 128, 1), np.float32), "s": np.array(-1), "w": np.ones(16, np.float32)}, {}, USAGE, ["/the/node", "index -1", "length 128"]
-    for limit in (np.inf, np.nan):
-        bounds = {name: np.array(bound, np.float32) for name, bound in (("a", 0), ("b", limit), ("c", 1))}
-        yield "Range", bounds, {}, UNSUPPORTED, ["run_bytes"]
+    yield "STFT", {"x": np.ones((1, 128, 1), np.float32), "s": np.array(-1), "w": np.ones(16, np.float32)}, {}, USAGE, ["node '/the/node': the step of frames is -1 and has to be at least 1"]
+    signal = np.ones((1, 128, 1), np.float32)
+    yield "STFT", {"x": signal, "s": np.array(0), "w": np.ones(16, np.float32)}, {}, USAGE, ["node '/the/node': the step of frames is 0 and has to be at least 1"]
+    for length in (-(2**63), -1, 0, 129, 2**63 - 1):
+        yield "STFT", {"x": signal, "s": np.array(4), "w": np.ones(max(0, min(length, 129)), np.float32), "l": np.array(length)}, {}, USAGE, ["/the/node"]
+    for length in (0, -1):
+        yield "DFT", {"x": signal, "l": np.array(length)}, {}, USAGE, [f"node '/the/node': the length of the transform is {length} and has to be at least 1"]
+    yield "HannWindow", {"s": np.array(-1)}, {}, USAGE, ["node '/the/node': the size is -1 and has to be at least 0"]
+    for index, wrong, word in ((0, -1, "number of filters"), (1, -1, "length of the transform"), (2, 0, "sample rate"), (2, -1, "sample rate"), (3, -1, "lower edge"),
+                               (3, np.nan, "lower edge"), (3, 5000, "distance of the edges"), (4, np.nan, "distance"), (4, np.inf, "distance"), (4, 9000, "row of the filter bank")):
+        bank = [np.array(8), np.array(16), np.array(8192), np.array(0, np.float32), np.array(4096, np.float32)]
+        bank[index] = np.array(wrong, bank[index].dtype)
+        yield "MelWeightMatrix", dict(zip("abcde", bank)), {}, USAGE, ["node '/the/node': the ", word]
     yield "ConstantOfShape", {"s": ints(2**44)}, {}, UNSUPPORTED, ["run_bytes"]
     yield "ConstantOfShape", {"s": ints(2**40, 2**40)}, {}, UNSUPPORTED, ["run_bytes"]
 

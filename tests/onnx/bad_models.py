@@ -157,6 +157,16 @@ def unlike_their_signature():
     for mode in ("nearest", "linear"):
         yield f"a region far away, {mode}", model([node("Resize", ["x", "r", "s"], ["y"], "/it", mode=mode, coordinate_transformation_mode="tf_crop_and_resize")], far), [
         ], MODEL, ["/it", "its region lies at"]
+    overlap = [numpy_helper.from_array(np.array(number, dtype), name) for name, number, dtype in (("m", 2, np.int64), ("o", 1.5, np.float32))]
+    yield "an overlap of more than all", model([node("NonMaxSuppression", ["x", "w", "m", "o"], ["y"], "/it")], overlap, [value("x", (1, 2, 4)), value("w", (1, 1, 2))], [
+        helper.make_empty_tensor_value_info("y")]), [], MODEL, ["/it", "1.5", "from 0 to 1"]
+    for count in (-1, 0):
+        yield f"{count} samples", model([node("Multinomial", ["x"], ["y"], "/it", sample_size=count)], outputs=[helper.make_empty_tensor_value_info("y")]), [
+        ], MODEL, ["/it", f"sample_size is {count}"]
+    for op in ("RandomNormal", "RandomUniform"):
+        yield f"{op} of a negative dimension", model([node(op, [], ["z"], "/it", shape=[2, -1]), node("Add", ["x", "z"], ["y"])]), [], MODEL, ["/it", "a dimension of -1"]
+    steps = [numpy_helper.from_array(np.array([1, 3e30], np.float32), "s")]
+    yield "a scale beyond all", model([node("Resize", ["x", "", "s"], ["y"], "/it")], steps), [], MODEL, ["/it", "a scale is 3e+30", "at most 1000000"]
     yield "a shape of int32", model([node("Reshape", ["x", "s"], ["y"], "/it")], [shape]), [], MODEL, ["/it", "input 1", "int64"]
     yield "a flag of 2", model([node("ReduceMean", ["x"], ["y"], "/it", keepdims=2)]), [], MODEL, ["/it", "keepdims", "0 or 1"]
     turned = node("Transpose", ["x"], ["y"], "/it")

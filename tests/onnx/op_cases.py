@@ -283,7 +283,8 @@ def cases():
     yield case("EyeLike", [f(3, 4)], k=1)
     for upper in (0, 1):
         yield case("Trilu", [f(2, 4, 4)], upper=upper)
-        yield case("Trilu", [f(4, 5), Const(1, I)], upper=upper)
+        for diagonal in (1, 2**63 - 1, -(2**63)):
+            yield case("Trilu", [f(4, 5), Const(diagonal, I)], upper=upper)
     yield case("Range", [Const(0, I), Const(9, I), Const(2, I)])
     yield case("Range", [Const(2**63 - 5, I), Const(-(2**63), I), Const(1, I)])
     yield case("Range", [Const(0, I), Const(-10, I), Const(-(2**63), I)])

@@ -90,7 +90,8 @@ bool IsCheck(const std::string& name) {
   static const std::set<std::string> kChecks = {
       "deuteron.vm.check_indices",   "deuteron.vm.check_positions", "deuteron.vm.tensor_to_shape",
       "deuteron.vm.shape_to_tensor", "deuteron.vm.shape_of",        "deuteron.vm.view",
-      "deuteron.vm.move_axes",       "deuteron.vm.assert",          "deuteron.vm.fail"};
+      "deuteron.vm.move_axes",       "deuteron.vm.assert",          "deuteron.vm.fail",
+      "deuteron.vm.check_within",    "deuteron.vm.check_above"};
   return kChecks.count(name) != 0;
 }
 

@@ -229,6 +229,8 @@ def operands():
         for given in (np.array, Const):
             yield case("NonMaxSuppression", [corners, equal, given(most, I), given(0.2, F), given(0.25, F)], center_point_box=center)
     yield case("NonMaxSuppression", [corners, equal, Const(100, I)], 11)
+    for given in (Const, np.array):
+        yield case("NonMaxSuppression", [corners, equal, given(-1, I)], 11)
     for boxes in (0, 3):
         yield graph("NonMaxSuppressionOfAnyBoxes", [f(1, boxes, 4, low=0, high=1), f(1, 2, boxes, low=0, high=1)], """g (float[A,B,4] x, float[A,C,B] s) => (int64[N,3] y) {
             k = Constant <value: tensor = int64 {100}> () y = NonMaxSuppression (x, s, k) }""")

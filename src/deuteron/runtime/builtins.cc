@@ -5,9 +5,11 @@
 #include <tvm/ffi/reflection/registry.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <sstream>
 #include <vector>
 
 #include "deuteron/runtime/message.h"
@@ -113,6 +115,40 @@ Tensor CheckIndices(const Tensor& indices, const tvm::ffi::Shape& extents, bool 
   return indices;
 }
 
+/// A UsageError where one of `count` values is none of [least, most], or, if `is_open`, of (least, most]; the greatest
+/// int64 is no bound.
+template <typename T>
+void CheckValues(const T* values, int64_t count, tvm::ffi::ShapeView bounds, bool is_open, const std::string& what) {
+  const int64_t least = bounds[0], most = bounds[1];
+  const bool is_bounded = most != INT64_MAX;
+  for (int64_t i = 0; i < count; ++i) {
+    const T value = values[i];
+    const bool is_enough = is_open ? value > static_cast<T>(least) : value >= static_cast<T>(least);
+    if (is_enough && (!is_bounded || value <= static_cast<T>(most))) continue;
+    std::ostringstream message;
+    message << what << " is " << value << " and has to be " << (is_open ? "above " : "at least ") << least;
+    if (is_bounded) message << (is_open ? " and at most " : ", at most ") << most;
+    DEUTERON_THROW(UsageError) << message.str();
+  }
+}
+
+/// `values`, of int64 or float64, each of which has to lie within `bounds`. `what` begins messages.
+Tensor CheckWithin(const Tensor& values, const tvm::ffi::Shape& bounds, bool is_open, const tvm::ffi::String& what) {
+  const Tensor compact = values.IsContiguous() ? values : CopyCompact(*values.GetDLTensorPtr());
+  const char* data = static_cast<const char*>(compact.data_ptr()) + compact.byte_offset();
+  const DLDataType dtype = values.dtype();
+  if (dtype.bits != 64 || (dtype.code != kDLInt && dtype.code != kDLFloat) || bounds.size() != 2) {
+    DEUTERON_THROW(ModelError) << std::string(what) << ": a check of " << DescribeTensor(*values.GetDLTensorPtr())
+                               << " by " << bounds.size() << " bounds";
+  }
+  if (dtype.code == kDLInt) {
+    CheckValues(reinterpret_cast<const int64_t*>(data), compact.numel(), bounds, is_open, std::string(what));
+  } else {
+    CheckValues(reinterpret_cast<const double*>(data), compact.numel(), bounds, is_open, std::string(what));
+  }
+  return values;
+}
+
 /// Axes of a tensor of rank `rank` (negative ones count from the end) as an order of all axes: those that are not given
 /// as they are, then these. The order, then its inverse: int64[2 * rank]. `what` begins messages.
 Tensor MoveAxes(const Tensor& given, int64_t rank, const tvm::ffi::String& what) {
@@ -207,6 +243,14 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.vm.check_positions",
            [](const Tensor& indices, const tvm::ffi::Shape& extents, const tvm::ffi::String& what) {
              return CheckIndices(indices, extents, /*from_end=*/false, what);
+           })
+      .def("deuteron.vm.check_within",
+           [](const Tensor& values, const tvm::ffi::Shape& bounds, const tvm::ffi::String& what) {
+             return CheckWithin(values, bounds, /*is_open=*/false, what);
+           })
+      .def("deuteron.vm.check_above",
+           [](const Tensor& values, const tvm::ffi::Shape& bounds, const tvm::ffi::String& what) {
+             return CheckWithin(values, bounds, /*is_open=*/true, what);
            })
       .def("deuteron.vm.move_axes", MoveAxes)
       .def("deuteron.vm.shape_of", ShapeOf);

@@ -73,13 +73,7 @@ Results ConvertLoop(const NodeContext& node) {
   };
   // Without a number of iterations it goes on while its condition holds.
   PrimExpr trips = I64(INT64_MAX);
-  if (node.Has(0) && node.Known(0) != nullptr) {
-    trips = node.Dim(0, "the number of iterations");
-  } else if (node.Has(0)) {
-    const Expr given = node.CastTo(node.Reshaped(node.X(0), {I64(1)}), DataType::Int(64));
-    const Expr none = node.Scalar(DataType::Int(64), 0);
-    trips = node.BoundDims(node.Emit(relax::Maximum(given, none)), "the number of iterations")[0];
-  }
+  if (node.Has(0)) trips = node.Count(0, "the number of iterations");
   const auto condition = node.Has(1) ? node.ConstFloat(1) : std::optional<double>(1);
   const auto count = condition == 0 ? std::optional<int64_t>(0) : AsConstInt(trips);
   const bool has_outputs = body.outputs.size() > carried + 1;
@@ -92,7 +86,7 @@ Results ConvertLoop(const NodeContext& node) {
     }
     return Stack(node, std::move(state), rows);
   }
-  const PrimExpr most = count ? I64(std::max<int64_t>(*count, 0)) : node.Simplify(Max(trips, I64(0)));
+  const PrimExpr most = count ? I64(*count) : trips;
   return EmitLoop(node, most, condition ? Value() : node.In(1), state, run);
 }
 

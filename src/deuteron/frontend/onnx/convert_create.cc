@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/tensor.h"
@@ -46,6 +46,9 @@ Results ConvertConstantOfShape(const NodeContext& node) {
 
 namespace {
 
+/// More than any tensor has elements.
+constexpr int64_t kMostSteps = int64_t{1} << 62;
+
 /// A range whose bounds are computed at run time: their distance tells how many elements it has.
 Expr RangeAtRunTime(const NodeContext& node, DataType dtype) {
   const auto scalar = [&](size_t input) { return node.Reshaped(node.X(input), {}); };
@@ -53,16 +56,17 @@ Expr RangeAtRunTime(const NodeContext& node, DataType dtype) {
   const Expr delta = scalar(2);
   const DataType wide = DataType::Float(64);
   const Expr span = node.Emit(relax::Subtract(node.CastTo(scalar(1), wide), node.CastTo(start, wide)));
-  const Expr steps = relax::Ceil(relax::Divide(span, node.CastTo(delta, wide)));
-  // A length that is no number is none that a tensor could have.
+  // Steps of 0 lead nowhere.
+  const Expr size = node.CheckedAbove(node.Emit(relax::Abs(node.CastTo(delta, wide))), I64(0), PrimExpr(),
+                                      "the step, whatever its sign,");
+  const Expr backwards = relax::Less(node.CastTo(delta, wide), node.Scalar(wide, 0));
+  const Expr step = relax::Where(backwards, relax::Negative(size), size);
+  const Expr steps = relax::Ceil(relax::Divide(span, step));
+  // A length that is no number stays one, which the run refuses.
   const Expr bound = node.Emit(steps);
-  const Expr infinity = node.Scalar(wide, std::numeric_limits<double>::infinity());
-  const Expr count =
-      node.Emit(relax::Maximum(relax::Where(relax::IsNan(bound), infinity, bound), node.Scalar(wide, 0)));
-  // Steps of 0 lead nowhere: a negative length, which the run refuses.
-  const Expr no_steps = relax::Equal(node.CastTo(delta, wide), node.Scalar(wide, 0));
-  const Expr length_of = relax::Where(no_steps, node.Scalar(wide, -1), count);
-  const Expr as_vector = node.Reshaped(node.CastTo(node.Emit(length_of), DataType::Int(64)), {I64(1)});
+  const Expr count = node.Emit(relax::Where(relax::Less(bound, node.Scalar(wide, 0)), node.Scalar(wide, 0), bound));
+  const Expr length_of = node.CheckedWithin(count, I64(0), I64(kMostSteps), "the length of the range");
+  const Expr as_vector = node.Reshaped(node.CastTo(length_of, DataType::Int(64)), {I64(1)});
   const PrimExpr length = node.BoundDims(as_vector, "the length of the range")[0];
   const Expr positions = node.CastTo(node.Emit(relax::Arange(I64(0), length, I64(1), DataType::Int(64))), dtype);
   return node.Emit(relax::Add(start, relax::Multiply(positions, delta)));
@@ -117,6 +121,9 @@ Results ConvertEyeLike(const NodeContext& node) {
   return {node.Emit(relax::Eye((*shape)[0], (*shape)[1], I64(node.Int("k", 0)), dtype))};
 }
 
+/// Beyond the diagonals of all matrices that there are.
+constexpr int64_t kFarDiagonal = int64_t{1} << 41;
+
 Results ConvertTrilu(const NodeContext& node) {
   const Expr x = node.X(0);
   const bool upper = node.Flag("upper", true);
@@ -142,6 +149,9 @@ Results ConvertTrilu(const NodeContext& node) {
     }
     if (known->values.size() != 1) node.Fail("the diagonal must be one number");
     k = known->values[0];
+    // What is beyond all that a matrix has is not reckoned with.
+    const auto clamped = [](int64_t far) { return I64(std::clamp(far, -kFarDiagonal, kFarDiagonal)); };
+    if (const auto number = AsConstInt(k)) k = clamped(*number);
   }
   const auto make = [&](const Expr& data) { return upper ? relax::Triu(data, k) : relax::Tril(data, k); };
   if (!node.DType(x).is_bool()) return {node.Emit(make(x))};

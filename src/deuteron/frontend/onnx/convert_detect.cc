@@ -49,7 +49,7 @@ Results ConvertNonMaxSuppression(const NodeContext& node) {
   if (shape.size() != 3 || node.Rank(0) != 3) node.Fail("boxes and scores must be of rank 3");
   const PrimExpr batches = shape[0], classes = shape[1], count = shape[2];
   const Expr boxes = node.WithShape(node.X(0), {batches, count, I64(4)});
-  const PrimExpr most = node.Has(2) ? Max(node.Dim(2, "the number of boxes of a class"), I64(0)) : I64(0);
+  const PrimExpr most = node.Has(2) ? node.Count(2, "the number of boxes of a class") : I64(0);
   const PrimExpr limit = node.Simplify(Min(most, count));
   if (IsZero(limit)) return {node.Emit(relax::Zeros({I64(0), I64(3)}, kBoxIndex))};
   const BoxSides sides = SidesOf(node, boxes);
@@ -58,7 +58,17 @@ Results ConvertNonMaxSuppression(const NodeContext& node) {
   const auto scalar = [&](size_t input, double otherwise) -> Expr {
     return node.Has(input) ? node.CastTo(node.Reshaped(node.X(input), {}), dtype) : node.Scalar(dtype, otherwise);
   };
-  const Expr chosen = node.Emit(relax::vision::BestBoxes(all_sides, node.X(1), scalar(3, 0),
+  const auto overlap = [&]() -> Expr {
+    constexpr const char* kWhat = "the overlap from which boxes are left out";
+    const auto known = node.Has(3) ? node.ConstFloat(3) : std::optional<double>(0);
+    if (known && !(*known >= 0 && *known <= 1)) {
+      node.Fail(std::string(kWhat) + " is " + std::to_string(*known) + " and has to be from 0 to 1");
+    }
+    if (known) return scalar(3, 0);
+    const Expr given = node.CastTo(node.Reshaped(node.X(3), {}), DataType::Float(64));
+    return node.CastTo(node.CheckedWithin(given, I64(0), I64(1), kWhat), dtype);
+  };
+  const Expr chosen = node.Emit(relax::vision::BestBoxes(all_sides, node.X(1), overlap(),
                                                          scalar(4, -std::numeric_limits<double>::infinity()), limit));
   // Rows of batch, class and box, of which those remain that were chosen.
   const Array<PrimExpr> all = {batches, classes, limit};

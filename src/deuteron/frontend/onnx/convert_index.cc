@@ -258,7 +258,7 @@ namespace {
 
 /// OneHot of a depth and values that only a run knows: where the index is the position.
 Results OneHotAtRunTime(const NodeContext& node, Expr indices, int64_t axis) {
-  const PrimExpr depth = node.Dim(1, "the depth");
+  const PrimExpr depth = node.Dim(1, "the depth", 1);
   const DataType dtype = node.DType(indices);
   Array<PrimExpr> shape = node.Shape(indices);
   Array<PrimExpr> positions(static_cast<int64_t>(shape.size()) + 1, I64(1));

@@ -2,6 +2,7 @@
 
 #include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
@@ -28,8 +29,41 @@ Pads KnownPads(const NodeContext& node, const std::vector<PrimExpr>& pads) {
   return result;
 }
 
+/// More than any axis has.
+constexpr int64_t kMostPad = int64_t{1} << 40;
+
+/// Pads of the run, of axes of these lengths, as they are where they leave none of them with less than nothing, and, if
+/// they reflect, with no more than there is: errors of the run otherwise.
+Expr CheckedPads(const NodeContext& node, const Expr& pads, const Array<PrimExpr>& lengths, bool reflects) {
+  const auto count = static_cast<int64_t>(lengths.size());
+  const Expr sane = node.CheckedWithin(pads, I64(-kMostPad), I64(kMostPad), "one of the pads");
+  const auto part = [&](int64_t from) -> Expr {
+    return node.Emit(relax::StridedSlice(sane, {0}, {I64(from)}, {I64(from + count)}, {I64(1)}));
+  };
+  const Expr before = part(0), after = part(count);
+  const Expr own = node.importer()->ExprOf(Value(SymbolicVector({lengths.begin(), lengths.end()})), Span());
+  const Expr begun = node.Emit(relax::Add(own, before));
+  // What is checked is reckoned back, so that the pads follow from it.
+  const Expr padded = node.CheckedWithin(node.Emit(relax::Add(begun, after)), I64(0), PrimExpr(),
+                                         "the length of an axis with its pads");
+  const Expr all = node.Emit(relax::Concat({before, node.Emit(relax::Subtract(padded, begun))}, 0));
+  if (!reflects) return all;
+  const Expr none = node.Scalar(DataType::Int(64), 0);
+  const Expr cut = node.Emit(relax::Minimum(all, none));
+  const auto half = [&](int64_t from) -> Expr {
+    return node.Emit(relax::StridedSlice(cut, {0}, {I64(from)}, {I64(from + count)}, {I64(1)}));
+  };
+  const Expr left = node.Emit(relax::Add(node.Emit(relax::Add(own, half(0))), half(count)));
+  const Expr twice = node.Emit(relax::Concat({left, left}, 0));
+  const Expr is_added = node.Emit(relax::Greater(all, none));
+  const Expr room = node.Emit(relax::Where(is_added, relax::Subtract(twice, all), node.Scalar(DataType::Int(64), 1)));
+  const Expr checked = node.CheckedWithin(room, I64(1), PrimExpr(), "what an axis has beyond what is reflected of it");
+  return node.Emit(relax::Where(is_added, relax::Subtract(twice, checked), all));
+}
+
 /// Numbers of the run. What is bound to one is taken for a size, so that those below 0 are bound by themselves.
-Pads PadsOfRun(const NodeContext& node, const Expr& pads) {
+Pads PadsOfRun(const NodeContext& node, const Expr& given, const Array<PrimExpr>& lengths) {
+  const Expr pads = CheckedPads(node, given, lengths, node.Str("mode", "constant") == "reflect");
   const Expr none = node.Scalar(DataType::Int(64), 0);
   const Expr added = node.Emit(relax::Maximum(pads, none));
   const Expr cut = node.Emit(relax::Maximum(node.Emit(relax::Subtract(none, pads)), none));
@@ -63,14 +97,18 @@ Pads ReadPads(const NodeContext& node, int64_t rank) {
       const int64_t count = axes.count();
       return axes.Spread(node.Emit(relax::StridedSlice(pads, {0}, {I64(from)}, {I64(from + count)}, {I64(1)})), none);
     };
-    return PadsOfRun(node, node.Emit(relax::Concat({part(0), part(axes.count())}, 0)));
+    return PadsOfRun(node, node.Emit(relax::Concat({part(0), part(axes.count())}, 0)), node.Shape(0));
   }
   const bool has_axes = node.opset() >= 18 && node.Has(3);
   const auto given_axes = has_axes ? node.Axes(node.RequireInts(3, "axes"), rank) : std::vector<int64_t>{};
   Pads pads;
   if (node.Known(1) == nullptr) {
-    const int64_t count = has_axes ? static_cast<int64_t>(given_axes.size()) : rank;
-    pads = PadsOfRun(node, node.CastTo(node.Vector(1, 2 * count), DataType::Int(64)));
+    Array<PrimExpr> lengths;
+    for (const int64_t axis : given_axes) lengths.push_back(node.Shape(0)[axis]);
+    if (!has_axes) lengths = node.Shape(0);
+    const auto count = static_cast<int64_t>(2 * lengths.size());
+    const Expr given = node.WithShape(node.Vector(1, count), {I64(count)});
+    pads = PadsOfRun(node, node.CastTo(given, DataType::Int(64)), lengths);
   } else {
     const Array<PrimExpr> given = node.Sizes(1, "the pads");
     pads = KnownPads(node, {given.begin(), given.end()});

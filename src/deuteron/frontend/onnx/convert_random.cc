@@ -106,7 +106,10 @@ Results ConvertRandom(const NodeContext& node) {
   const auto dims = node.Ints("shape");
   if (!dims) node.Fail("attribute 'shape' is missing");
   Array<PrimExpr> shape;
-  for (const int64_t dim : *dims) shape.push_back(I64(dim));
+  for (const int64_t dim : *dims) {
+    if (dim < 0) node.Fail("its shape has a dimension of " + std::to_string(dim));
+    shape.push_back(I64(dim));
+  }
   return RandomOf(node, shape, DTypeAttribute(node, DataType::Float(32)));
 }
 
@@ -165,7 +168,9 @@ Results ConvertMultinomial(const NodeContext& node) {
   const DataType real = RealOf(node.DType(x));
   const Array<PrimExpr> shape = node.Shape(x);
   if (shape.size() != 2) node.Fail("its input is not (batch, classes)");
-  const PrimExpr samples = I64(node.Int("sample_size", 1));
+  const int64_t count = node.Int("sample_size", 1);
+  if (count < 1) node.Fail("sample_size is " + std::to_string(count) + " and has to be at least 1");
+  const PrimExpr samples = I64(count);
   const PrimExpr others = node.Simplify(shape[1] - 1);
   const Expr sums = node.Emit(relax::Cumsum(relax::nn::Softmax(node.CastTo(x, real), -1), 1));
   const Expr ends = node.Emit(relax::StridedSlice(sums, {1}, {I64(0)}, {others}, {I64(1)}));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/resize_at_run_time.h"
@@ -129,7 +130,11 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
     if (scales->size() != axes.size()) node.Fail("the scales do not fit the axes");
     for (size_t i = 0; i < axes.size(); ++i) {
       const double scale = static_cast<float>((*scales)[i]);
-      if (!(scale > 0) || scale > 1e6) node.Fail("a scale of " + std::to_string(scale));
+      if (!(scale > 0) || scale > kMostScale) {
+        std::ostringstream number;
+        number << scale;
+        node.Fail("a scale is " + number.str() + " and has to be above 0 and at most " + std::to_string(kMostScale));
+      }
       const PrimExpr& length = shape[axes[i]];
       spec.scales[axes[i]] = scale;
       if (const auto number = AsConstInt(length)) {

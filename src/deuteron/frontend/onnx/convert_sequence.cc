@@ -158,7 +158,7 @@ Expr LengthsOfRun(const NodeContext& node, int64_t axis) {
 /// Lengths of parts of one size, the last of which may be shorter: the size, or the axis, is a value of the run.
 Expr EqualLengths(const NodeContext& node, int64_t axis) {
   const PrimExpr length = node.Shape(0)[axis];
-  const PrimExpr size = node.Simplify(Max(node.Dim(1, "the size of the parts"), I64(1)));
+  const PrimExpr size = node.Dim(1, "the size of the parts", 1);
   const PrimExpr count = node.Simplify(FloorDiv(length + size - 1, size));
   const Expr begins =
       node.Emit(relax::Multiply(relax::Arange(I64(0), count, I64(1), DataType::Int(64)), relax::PrimValue(size)));

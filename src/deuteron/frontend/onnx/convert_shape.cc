@@ -154,7 +154,7 @@ Results ConvertConcat(const NodeContext& node) {
 }
 
 Results SplitBySymbols(const NodeContext& node, const Expr& x, int64_t axis, std::optional<int64_t> count) {
-  const Array<PrimExpr> sizes = node.Dims(1, "the sizes of the parts", count);
+  const Array<PrimExpr> sizes = node.Sizes(1, "the sizes of the parts", count);
   Array<PrimExpr> whole = node.Shape(x);
   whole.Set(axis, node.Simplify(std::accumulate(sizes.begin(), sizes.end(), I64(0))));
   const Expr data = node.WithShape(x, whole);

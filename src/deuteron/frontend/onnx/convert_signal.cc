@@ -8,6 +8,7 @@
 
 #include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -143,10 +144,9 @@ Results ConvertDFT(const NodeContext& node) {
   };
   const Expr real = moved(0);
   const PrimExpr given = node.Shape(real)[last];
-  Fourier spec{.length = node.Has(1) ? node.Dim(1, "the length") : given, .inverse = node.Flag("inverse", false)};
-  if (const auto number = AsConstInt(spec.length); number && *number < 1) {
-    node.Fail("a length of " + std::to_string(*number));
-  }
+  Fourier spec{.length = node.Has(1) ? node.Dim(1, "the length of the transform", 1) : given,
+               .inverse = node.Flag("inverse", false)};
+  if (IsZero(spec.length)) node.Fail("the axis has no elements to be transformed; give the length of the transform");
   spec.bins = node.Flag("onesided", false) ? node.Simplify(FloorDiv(spec.length, I64(2)) + 1) : spec.length;
   const auto fitted = [&](Expr data) {
     const PrimExpr kept = node.Simplify(Min(given, spec.length));
@@ -177,11 +177,19 @@ Results ConvertSTFT(const NodeContext& node) {
       node.Fail("the step and the length of frames must be scalars");
   }
   // A step beyond the signal leaves one frame, and does not overflow where it is cut to it.
-  const PrimExpr given_step = node.Dim(1, "the step of frames");
-  const PrimExpr step = AsConstInt(given_step) ? given_step : Min(given_step, node.Shape(x)[1]);
-  const PrimExpr length = node.Has(3) ? node.Dim(3, "the length of frames") : node.Shape(2)[0];
-  const auto is_small = [](const PrimExpr& value) { return AsConstInt(value).value_or(1) < 1; };
-  if (is_small(step) || is_small(length)) node.Fail("the step and the length of frames must be positive");
+  const PrimExpr given_step = node.Dim(1, "the step of frames", 1);
+  const PrimExpr signal = node.Shape(x)[1];
+  const PrimExpr step = AsConstInt(given_step) ? given_step : Min(given_step, signal);
+  PrimExpr length = node.Has(3) ? node.Dim(3, "the length of frames") : node.Shape(2)[0];
+  if (AsConstInt(length).value_or(1) < 1) node.Fail("the length of frames has to be positive");
+  if (const auto longer = AsConstInt(node.Simplify(length - signal)); longer && *longer > 0) {
+    node.Fail("frames are longer than the signal by " + std::to_string(*longer));
+  }
+  if (!AsConstInt(length)) {
+    const Expr asked = node.importer()->ExprOf(Value(SymbolicVector({length})), Span());
+    const char* what = "the length of frames";
+    length = node.BoundDims(node.CheckedWithin(asked, I64(1), signal, what), what)[0];
+  }
   Expr window = node.Has(2) ? node.X(2) : Expr();
   if (window.defined()) {
     const auto own = AsConstInt(node.Shape(window)[0]), wanted = AsConstInt(length);
@@ -213,7 +221,7 @@ Results ConvertWindow(const NodeContext& node) {
   const bool periodic = node.Flag("periodic", true);
   const int64_t type = node.Int("output_datatype", 1);
   const DataType dtype = ToDataType(type, "the window");
-  const PrimExpr size = node.Dim(0, "the size");
+  const PrimExpr size = node.Dim(0, "the size", node.Known(0) == nullptr ? 0 : 1);
   if (op == "HannWindow") return {node.Emit(relax::HammingWindow(size, periodic, 0.5, 0.5, dtype))};
   if (op == "HammingWindow") return {node.Emit(relax::HammingWindow(size, periodic, 25.0 / 46, 21.0 / 46, dtype))};
   // 0.42 - 0.5 cos φ + 0.08 cos 2φ, by cos 2φ = 2 cos² φ - 1.
@@ -225,18 +233,26 @@ Results ConvertWindow(const NodeContext& node) {
 
 /// Elements of one, which is computed while compiling.
 constexpr int64_t kMostOfFilterBank = 1 << 24;
-constexpr double kMostHertz = 1e9;
+constexpr int64_t kMostHertz = 1'000'000'000;
 
 namespace {
 
 /// A filter bank whose parameters are values of the run, in double precision as known ones are.
 Expr RunTimeFilterBank(const NodeContext& node) {
   const DataType real = DataType::Float(64);
-  const PrimExpr mels = node.Dim(0, "the number of filters");
-  const PrimExpr length = node.Dim(1, "the length of the transform");
+  const PrimExpr mels = node.Dim(0, "the number of filters", 0);
+  const PrimExpr length = node.Dim(1, "the length of the transform", 0);
   const PrimExpr bins = node.Simplify(FloorDiv(length, I64(2)) + 1);
   const auto scalar = [&](double value) { return node.Scalar(real, value); };
-  const auto given = [&](size_t index) -> Expr { return node.CastTo(node.Reshaped(node.X(index), {}), real); };
+  const auto given = [&](size_t index, const char* what, const Expr& least = Expr()) -> Expr {
+    const Expr value = node.CastTo(node.Reshaped(node.X(index), {}), real);
+    if (!least.defined()) return node.CheckedWithin(value, I64(index == 2 ? 1 : 0), I64(kMostHertz), what);
+    return node.Emit(
+        relax::Add(least, node.CheckedWithin(node.Emit(relax::Subtract(value, least)), I64(0), I64(kMostHertz), what)));
+  };
+  const Expr rate = given(2, "the sample rate");
+  const Expr from_hertz = given(3, "the lower edge");
+  const Expr to_hertz = given(4, "the distance of the edges", from_hertz);
   const auto numbers = [&](const PrimExpr& first, const PrimExpr& end) -> Expr {
     return node.CastTo(node.Emit(relax::Arange(first, end, I64(1), DataType::Int(64))), real);
   };
@@ -247,14 +263,16 @@ Expr RunTimeFilterBank(const NodeContext& node) {
     const Expr share = relax::Add(scalar(1), relax::Divide(hertz, scalar(700)));
     return node.Emit(relax::Multiply(relax::Log(share), scalar(2595 / log_of_ten)));
   };
-  const Expr lowest = mel(given(3));
+  const Expr lowest = mel(from_hertz);
   const Expr all = number(node.Simplify(mels + 2));
-  const Expr step = node.Emit(relax::Divide(relax::Subtract(mel(given(4)), lowest), all));
+  const Expr step = node.Emit(relax::Divide(relax::Subtract(mel(to_hertz), lowest), all));
   const Expr mel_points = node.Emit(relax::Add(relax::Multiply(count(node.Simplify(mels + 2)), step), lowest));
   const Expr power = relax::Exp(relax::Multiply(mel_points, scalar(log_of_ten / 2595)));
   const Expr hertz = node.Emit(relax::Multiply(relax::Subtract(power, scalar(1)), scalar(700)));
   const Expr points = number(node.Simplify(length + 1));
-  const Expr edges = node.Emit(relax::Floor(relax::Divide(relax::Multiply(hertz, points), given(2))));
+  const Expr edges =
+      node.CheckedWithin(node.Emit(relax::Floor(relax::Divide(relax::Multiply(hertz, points), rate))), I64(0),
+                         node.Simplify(bins - 1), "the frequency of an edge, as a row of the filter bank,");
   const auto from = [&](int64_t first) -> Expr {
     return node.Emit(relax::StridedSlice(edges, {0}, {I64(first)}, {node.Simplify(mels + first)}, {I64(1)}));
   };

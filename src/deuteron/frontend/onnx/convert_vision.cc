@@ -83,8 +83,8 @@ Results ConvertCol2Im(const NodeContext& node) {
     const auto shape = node.KnownShape(input);
     return shape && shape->size() == 1 ? AsConstInt((*shape)[0]) : std::nullopt;
   };
-  const Array<PrimExpr> image_dims = node.Dims(1, "the shape of the image", axes_of(2));
-  const Array<PrimExpr> block_dims = node.Dims(2, "the shape of a block", axes_of(1));
+  const Array<PrimExpr> image_dims = node.Sizes(1, "the shape of the image", axes_of(2), 1);
+  const Array<PrimExpr> block_dims = node.Sizes(2, "the shape of a block", axes_of(1), 1);
   if (image_dims.size() != block_dims.size()) node.Fail("its blocks do not fit the image");
   const auto image_numbers = AsConstInts(image_dims);
   const auto block_numbers = AsConstInts(block_dims);
@@ -218,7 +218,7 @@ Results ConvertAffineGrid(const NodeContext& node) {
   // A matrix has a row for each axis of space.
   const auto rows = matrices.size() == 3 ? AsConstInt(matrices[1]) : std::nullopt;
   const auto count = rows ? std::optional<int64_t>(*rows + 2) : std::nullopt;
-  const Array<PrimExpr> dims = node.Dims(1, "the size of the image", count);
+  const Array<PrimExpr> dims = node.Sizes(1, "the size of the image", count);
   if (dims.empty() || matrices.empty()) node.Fail("it has no images");
   if (const auto images = AsConstInt(dims[0]), own = AsConstInt(matrices[0]); images && own && *images != *own) {
     node.Fail(std::to_string(*images) + " images by " + std::to_string(*own) + " matrices");
@@ -321,7 +321,7 @@ Results ConvertCenterCropPad(const NodeContext& node) {
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   if (const auto given = node.Ints("axes")) axes = node.Axes(*given, rank);
-  const Array<PrimExpr> wanted = node.Dims(1, "the shape", static_cast<int64_t>(axes.size()));
+  const Array<PrimExpr> wanted = node.Sizes(1, "the shape", static_cast<int64_t>(axes.size()));
   if (wanted.size() != axes.size()) node.Fail("the shape does not fit the axes");
   Array<PrimExpr> begin;
   Array<PrimExpr> end;

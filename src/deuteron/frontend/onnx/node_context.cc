@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "deuteron/frontend/onnx/importer.h"
@@ -270,7 +271,11 @@ Array<PrimExpr> NodeContext::Dims(size_t index, const char* what, std::optional<
   return BoundDims(CastTo(count ? Vector(index, *count) : X(index), DataType::Int(64)), what);
 }
 
-Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what, std::optional<int64_t> count) const {
+Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what, std::optional<int64_t> count, int64_t least) const {
+  if (Known(index) == nullptr) {
+    const relax::Expr given = CastTo(count ? Vector(index, *count) : X(index), DataType::Int(64));
+    return BoundDims(CheckedWithin(given, I64(least), PrimExpr(), std::string("an element of ") + what), what);
+  }
   const Array<PrimExpr> sizes = Dims(index, what, count);
   for (const PrimExpr& size : sizes) {
     if (const auto number = AsConstInt(size)) CheckSize(*number, what);
@@ -282,11 +287,26 @@ void NodeContext::CheckSize(int64_t size, const char* what) const {
   CheckLimit(&Limits::extent, std::abs(static_cast<double>(size)), what + (" of " + std::to_string(size)));
 }
 
-PrimExpr NodeContext::Dim(size_t index, const char* what) const {
+PrimExpr NodeContext::Dim(size_t index, const char* what, std::optional<int64_t> least) const {
+  const auto bound = [&](const relax::Expr& value) {
+    return BoundDims(least ? CheckedWithin(value, I64(*least), PrimExpr(), what) : value, what)[0];
+  };
   const Symbolic known = Known(index);
-  if (known == nullptr) return BoundDims(CastTo(Reshaped(X(index), {I64(1)}), DataType::Int(64)), what)[0];
+  if (known == nullptr) return bound(CastTo(Reshaped(X(index), {I64(1)}), DataType::Int(64)));
   if (known->values.size() != 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be one integer");
-  return deuteron::CastTo(DataType::Int(64), known->values[0]);
+  const PrimExpr value = deuteron::CastTo(DataType::Int(64), known->values[0]);
+  if (!least || analyzer().CanProve(value >= I64(*least))) return value;
+  if (const auto number = AsConstInt(value)) {
+    Fail(std::string(what) + " is " + std::to_string(*number) + " and has to be at least " + std::to_string(*least));
+  }
+  return bound(importer()->ExprOf(Value(SymbolicVector({value})), Span()));
+}
+
+PrimExpr NodeContext::Count(size_t index, const char* what) const {
+  // What is bound is taken for a size.
+  if (Known(index) != nullptr) return Simplify(Max(Dim(index, what), I64(0)));
+  const relax::Expr given = CastTo(Reshaped(X(index), {I64(1)}), DataType::Int(64));
+  return BoundDims(Emit(relax::Maximum(given, Scalar(DataType::Int(64), 0))), what)[0];
 }
 
 Array<PrimExpr> NodeContext::BoundDims(const relax::Expr& vector, const char* what) const {
@@ -322,12 +342,22 @@ relax::Expr NodeContext::CheckedPositions(const relax::Expr& positions, const Ar
   return CheckedBy("deuteron.vm.check_positions", positions, extents);
 }
 
-relax::Expr NodeContext::CheckedBy(const char* check, const relax::Expr& indices,
-                                   const Array<PrimExpr>& extents) const {
-  const std::string place = span_.defined() ? std::string(span_->source) : std::string(node_.op_type);
+relax::Expr NodeContext::CheckedWithin(const relax::Expr& values, const PrimExpr& least, const PrimExpr& most,
+                                       const std::string& what) const {
+  return CheckedBy("deuteron.vm.check_within", values, {least, most.defined() ? most : I64(INT64_MAX)}, what);
+}
+
+relax::Expr NodeContext::CheckedAbove(const relax::Expr& values, const PrimExpr& least, const PrimExpr& most,
+                                      const std::string& what) const {
+  return CheckedBy("deuteron.vm.check_above", values, {least, most.defined() ? most : I64(INT64_MAX)}, what);
+}
+
+relax::Expr NodeContext::CheckedBy(const char* check, const relax::Expr& values, const Array<PrimExpr>& bounds,
+                                   const std::string& what) const {
+  const std::string source = span_.defined() ? std::string(span_->source) : std::string(node_.op_type);
+  const std::string place = "node '" + source + "'" + (what.empty() ? "" : ": " + what);
   return Emit(relax::CallPurePacked(relax::ExternFunc(check),
-                                    {indices, relax::ShapeExpr(extents), relax::StringImm("node '" + place + "'")},
-                                    {indices.ty()}));
+                                    {values, relax::ShapeExpr(bounds), relax::StringImm(place)}, {values.ty()}));
 }
 
 relax::Expr NodeContext::WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape,

@@ -142,13 +142,17 @@ class NodeContext {
   /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time. `count`:
   /// how many there must be, where the node says so and the vector's type may not.
   Array<PrimExpr> Dims(size_t index, const char* what, std::optional<int64_t> count = std::nullopt) const;
-  /// The same of what a tensor is made as long as, or longer by: a ModelError where no tensor is that long. Sums of
-  /// them do not overflow.
-  Array<PrimExpr> Sizes(size_t index, const char* what, std::optional<int64_t> count = std::nullopt) const;
+  /// The same of what a tensor is made as long as, or longer by: a ModelError where no tensor is that long, and an
+  /// error of the run where it finds one below `least`. Sums of them do not overflow.
+  Array<PrimExpr> Sizes(size_t index, const char* what, std::optional<int64_t> count = std::nullopt,
+                        int64_t least = 0) const;
   /// An error where no tensor is as long as the number, whatever its sign.
   void CheckSize(int64_t size, const char* what) const;
-  /// An integer as a dimension: input `index`, of one element, known or bound at run time.
-  PrimExpr Dim(size_t index, const char* what) const;
+  /// An integer as a dimension: input `index`, of one element, known or bound at run time. What is less than `least` is
+  /// an error, of the run where only that knows it.
+  PrimExpr Dim(size_t index, const char* what, std::optional<int64_t> least = std::nullopt) const;
+  /// The same of a number of something: below 0 it is 0.
+  PrimExpr Count(size_t index, const char* what) const;
   /// Symbolic dimensions for the elements of a vector of int64, which is of constant length; none is negative.
   Array<PrimExpr> BoundDims(const relax::Expr& vector, const char* what) const;
 
@@ -194,6 +198,12 @@ class NodeContext {
   relax::Expr Checked(const relax::Expr& indices, const Array<PrimExpr>& extents) const;
   /// The same of positions, of which none is negative.
   relax::Expr CheckedPositions(const relax::Expr& positions, const Array<PrimExpr>& extents) const;
+  /// Values, of int64 or float64, that the run compares: each has to be at least (of check_above: more than) `least`,
+  /// and at most `most` where it is given. Errors call one of them `what`.
+  relax::Expr CheckedWithin(const relax::Expr& values, const PrimExpr& least, const PrimExpr& most,
+                            const std::string& what) const;
+  relax::Expr CheckedAbove(const relax::Expr& values, const PrimExpr& least, const PrimExpr& most,
+                           const std::string& what) const;
   /// A tensor that has to have this shape, which is checked at run time unless its type shows it. Errors call it
   /// `what`, several words, or by the input that it is.
   relax::Expr WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape, const std::string& what = "") const;
@@ -216,7 +226,8 @@ class NodeContext {
  private:
   /// What errors call a value, or nothing where the model has no name for it.
   std::string WordsFor(const relax::Expr& value) const;
-  relax::Expr CheckedBy(const char* check, const relax::Expr& indices, const Array<PrimExpr>& extents) const;
+  relax::Expr CheckedBy(const char* check, const relax::Expr& values, const Array<PrimExpr>& bounds,
+                        const std::string& what = "") const;
   const AttributeProto* FindAttr(std::string_view name) const;
   const AttributeProto* TypedAttr(std::string_view name, AttributeType type, const char* type_name) const;
 

@@ -71,7 +71,8 @@ class RunTimeResize {
     has_scales_ = node_.Has(scales_input) && !IsEmpty(scales_input);
     Expr sizes;
     if (has_scales_) {
-      scales_ = node_.WithShape(ToReal(node_.X(scales_input)), {I64(count)});
+      const Expr given = node_.CastTo(node_.WithShape(node_.X(scales_input), {I64(count)}), DataType::Float(64));
+      scales_ = ToReal(node_.CheckedAbove(given, I64(0), I64(kMostScale), "a scale"));
       // Those of the whole input where there is a region, as the standard's reference has it.
       sizes = Emit(relax::Floor(relax::Multiply(lengths_, scales_)));
     } else {
@@ -89,7 +90,8 @@ class RunTimeResize {
     real_sizes_ = sizes;
     sizes_ = node_.Known(3) != nullptr && !has_scales_ && node_.Str("keep_aspect_ratio_policy", "stretch") == "stretch"
                  ? node_.Dims(3, "the sizes")
-                 : node_.BoundDims(node_.CastTo(sizes, kPosition), "the sizes");
+                 : node_.BoundDims(node_.CheckedWithin(node_.CastTo(sizes, kPosition), I64(0), PrimExpr(), "a size"),
+                                   "the sizes");
   }
 
   bool IsEmpty(size_t input) const {
