@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "deuteron/support/sanitizers.h"
+
 namespace deuteron::runtime {
 namespace {
 
@@ -197,7 +199,7 @@ TEST(Team, RunsAtOnce) {
 }
 
 TEST(Team, RunsAtOnceInAForkedProcess) {
-#if defined(__SANITIZE_THREAD__)
+#if DEUTERON_THREAD_SANITIZER
   GTEST_SKIP() << "ThreadSanitizer ends forked processes that start threads";
 #endif
   ASSERT_TRUE(Meeting::Hold(4));

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <thread>
 
+#include "deuteron/support/sanitizers.h"
+
 namespace deuteron {
 namespace {
 
@@ -54,7 +56,7 @@ TEST(AlignedMemory, IsNoMoreThanWasAskedFor) {
 }
 
 TEST(AlignedMemory, IsGivenInProcessesForkedWhileAnotherThreadIsGivenSome) {
-#if defined(__SANITIZE_THREAD__)
+#if DEUTERON_THREAD_SANITIZER
   GTEST_SKIP() << "ThreadSanitizer knows nothing of locks that are held across a fork";
 #endif
   std::atomic<bool> stop{false};

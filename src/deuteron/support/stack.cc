@@ -5,22 +5,12 @@
 
 #include <algorithm>
 
+#include "deuteron/support/sanitizers.h"
+
 namespace deuteron {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#else
-constexpr bool kSanitized = false;
-#endif
-
-constexpr size_t kBytesPerLevel = kSanitized ? size_t{8} << 10 : size_t{4} << 10;
+constexpr size_t kBytesPerLevel = DEUTERON_ADDRESS_SANITIZER ? size_t{8} << 10 : size_t{4} << 10;
 /// Deeper trees than this are nobody's.
 constexpr size_t kMaxLevels = 20000;
 

@@ -8,6 +8,7 @@
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/runtime/executable.h"
+#include "deuteron/support/sanitizers.h"
 #include "deuteron/testing/library_cases.h"
 
 namespace deuteron {
@@ -37,7 +38,7 @@ relax::ExternalFunction GenerateEmulated(const relax::CodegenRequest& request) {
 void ExpectAgrees(const IRModule& module, const std::vector<int64_t>& extents = {1},
                   const std::vector<int32_t>& starts = {}) {
   if (backend::FindCompiler(backend::SourceLanguage::kCxx).empty()) GTEST_SKIP() << "there is no C++ compiler";
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if DEUTERON_ADDRESS_SANITIZER || DEUTERON_THREAD_SANITIZER
   GTEST_SKIP() << "sanitizers do not follow coroutines";
 #endif
   const LibraryRequests requests(module, "cutlass");
