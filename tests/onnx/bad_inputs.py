@@ -71,6 +71,10 @@ def cases():
             yield "Pad", {"x": X, "p": ints(pad, 0, pad, 0)}, {"mode": mode}, USAGE, [f"node '/the/node': one of the pads is {pad} and has to be at least"]
     for pads in ((4, 0, 0, 0), (0, 0, 0, 3), (2, 0, -2, 0)):
         yield "Pad", {"x": X, "p": ints(*pads)}, {"mode": "reflect"}, USAGE, ["node '/the/node': what an axis has beyond what is reflected of it is 0"]
+    for image in (-1, 2):
+        pixels, region = np.ones((2, 1, 4, 4), np.float32), np.array([[0, 0, 3, 3]], np.float32)
+        yield "RoiAlign", {"x": pixels, "r": region, "i": ints(image)}, {}, USAGE, [f"node '/the/node': index {image} is outside of an axis of length 2"]
+        yield "MaxRoiPool", {"x": pixels, "r": np.array([[image, 0, 0, 3, 3]], np.float32)}, {"pooled_shape": [2, 2]}, USAGE, [f"index {image} is outside of"]
     for overlap in (-1, 2, np.nan):
         boxes = {"b": np.ones((1, 2, 4), np.float32), "s": np.ones((1, 1, 2), np.float32), "m": ints(2), "o": np.array([overlap], np.float32)}
         yield "NonMaxSuppression", boxes, {}, USAGE, ["node '/the/node': the overlap from which boxes are left out is", "at most 1"]

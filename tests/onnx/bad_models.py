@@ -165,6 +165,13 @@ def unlike_their_signature():
         ], MODEL, ["/it", f"sample_size is {count}"]
     for op in ("RandomNormal", "RandomUniform"):
         yield f"{op} of a negative dimension", model([node(op, [], ["z"], "/it", shape=[2, -1]), node("Add", ["x", "z"], ["y"])]), [], MODEL, ["/it", "a dimension of -1"]
+    padded = node("ConvTranspose", ["x", "w"], ["y"], "/it", strides=[2, 2], output_padding=[0, -1])
+    yield "less than no padding", model([padded], [], [value("x", (1, 1, 4, 4)), value("w", (1, 1, 2, 2))], [helper.make_empty_tensor_value_info("y")]), [
+    ], MODEL, ["/it", "output_padding is -1"]
+    regions = [value("x", (2, 1, 4, 4)), value("r", (1, 4))]
+    for image, samples, words in ((-1, 0, ["a region of image -1"]), (0, -1, ["sampling_ratio is -1"])):
+        yield words[0], model([node("RoiAlign", ["x", "r", "b"], ["y"], "/it", sampling_ratio=samples)], [numpy_helper.from_array(np.array([image]), "b")], regions, [
+            helper.make_empty_tensor_value_info("y")]), [], MODEL, ["/it", *words]
     steps = [numpy_helper.from_array(np.array([1, 3e30], np.float32), "s")]
     yield "a scale beyond all", model([node("Resize", ["x", "", "s"], ["y"], "/it")], steps), [], MODEL, ["/it", "a scale is 3e+30", "at most 1000000"]
     yield "a shape of int32", model([node("Reshape", ["x", "s"], ["y"], "/it")], [shape]), [], MODEL, ["/it", "input 1", "int64"]

@@ -73,6 +73,9 @@ Results ConvertConvTranspose(const NodeContext& node) {
   const size_t axes = window.axes();
   auto output_padding = node.Ints("output_padding").value_or(std::vector<int64_t>(axes, 0));
   if (output_padding.size() != axes) node.Fail("attribute 'output_padding' does not fit its input");
+  for (const int64_t more : output_padding) {
+    if (more < 0) node.Fail("an element of output_padding is " + std::to_string(more) + " and has to be at least 0");
+  }
   const auto output_shape = node.Ints("output_shape");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   if (output_shape && output_shape->size() < axes) node.Fail("attribute 'output_shape' does not fit its input");

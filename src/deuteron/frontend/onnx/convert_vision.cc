@@ -270,11 +270,10 @@ Results ConvertAffineGrid(const NodeContext& node) {
 namespace {
 
 /// The images of the batch of input 0 that regions lie in, as a column (count, 1) of the regions' dtype. Those that
-/// the batch does not have are found when the model runs; negative ones count from the end.
-Expr ImagesOfRegions(const NodeContext& node, const Expr& checked, DataType dtype) {
-  const Array<PrimExpr> column = {node.Shape(checked)[0], I64(1)};
-  const Expr images = node.CastTo(node.Reshaped(checked, column), DataType::Int(64));
-  return node.CastTo(node.Emit(relax::FloorMod(images, relax::PrimValue(node.Shape(0)[0]))), dtype);
+/// the batch does not have are found when the model runs.
+Expr ImagesOfRegions(const NodeContext& node, const Expr& given, DataType dtype) {
+  const Expr checked = node.CheckedPositions(given, {node.Shape(0)[0]});
+  return node.CastTo(node.Reshaped(checked, {node.Shape(checked)[0], I64(1)}), dtype);
 }
 
 }  // namespace
@@ -292,11 +291,17 @@ Results ConvertRoiAlign(const NodeContext& node) {
   const double scale = node.Float("spatial_scale", 1.0);
   const bool half = mode == "half_pixel";
   if (half) rois = node.Emit(relax::Subtract(rois, node.Scalar(dtype, 0.5 / scale)));
-  const Expr batch = ImagesOfRegions(node, node.Indices(2, {node.Shape(0)[0]}), dtype);
+  if (const auto images = node.ConstInts(2)) {
+    const auto first = std::find_if(images->begin(), images->end(), [](int64_t image) { return image < 0; });
+    if (first != images->end()) node.Fail("a region of image " + std::to_string(*first));
+  }
+  const int64_t samples = node.Int("sampling_ratio", 0);
+  if (samples < 0) node.Fail("sampling_ratio is " + std::to_string(samples) + " and has to be at least 0");
+  const Expr batch = ImagesOfRegions(node, node.X(2), dtype);
   const Expr regions = node.Emit(relax::Concat(Array<Expr>{batch, rois}, 1));
   const std::vector<int64_t> size = {node.Int("output_height", 1), node.Int("output_width", 1)};
-  return {node.Emit(relax::vision::ROIAlign(node.X(0), regions, size, scale, node.Int("sampling_ratio", 0), half,
-                                            "NCHW", of == "max" ? "max_term" : "avg"))};
+  return {node.Emit(relax::vision::ROIAlign(node.X(0), regions, size, scale, samples, half, "NCHW",
+                                            of == "max" ? "max_term" : "avg"))};
 }
 
 Results ConvertMaxRoiPool(const NodeContext& node) {
@@ -306,8 +311,7 @@ Results ConvertMaxRoiPool(const NodeContext& node) {
   rois = node.WithSizes(rois, 1, {5}, "the regions");
   const DataType dtype = node.DType(rois);
   const Expr given = node.Emit(relax::StridedSlice(rois, {1}, {I64(0)}, {I64(1)}, {I64(1)}));
-  const Expr checked = node.Checked(node.CastTo(given, DataType::Int(64)), {node.Shape(0)[0]});
-  const Expr images = ImagesOfRegions(node, checked, dtype);
+  const Expr images = ImagesOfRegions(node, node.CastTo(given, DataType::Int(64)), dtype);
   const Expr corners = node.Emit(relax::StridedSlice(rois, {1}, {I64(1)}, {I64(5)}, {I64(1)}));
   const Expr regions = node.CastTo(node.Emit(relax::Concat(Array<Expr>{images, corners}, 1)), node.DType(0));
   const auto size = node.Ints("pooled_shape").value_or(std::vector<int64_t>{});
