@@ -216,8 +216,10 @@ class Attack:
         if verdict.kind == "wrong" and any(re.search(pattern, what) for pattern, _ in KNOWN):
             verdict.kind = "known"
         self.counts[verdict.kind] += 1
-        signature = verdict.signature() + (f" ({group})" if group and verdict.kind in FAULTS else "")
+        signature = verdict.signature() + (f" ({group})" if group and verdict.kind in (*FAULTS, "alone") else "")
         self.signatures[signature] += 1
+        if verdict.kind == "alone" and self.signatures[signature] == 1:
+            print(f"{label}: {what}: {verdict.text}", flush=True)
         if verdict.kind in FAULTS and self.signatures[signature] == 1:
             folder = self.keep / f"{self.name}-{label}"
             shutil.rmtree(folder, ignore_errors=True)

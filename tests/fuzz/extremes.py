@@ -1,10 +1,11 @@
 """Extreme integers in every integer attribute and operand of every operator that the onnx package has cases of.
 
-    python tests/fuzz/extremes.py [PATTERN] [--floats] [--cases N] [--binary PATH] [--keep DIR]
+    python tests/fuzz/extremes.py [PATTERN] [--floats] [--versions newest|earlier|all] [--cases N] [--binary PATH] [--keep DIR]
 
 Of each attribute, and each operand of integers (as a constant, then as an input of the run), N cases (2) are run with each of the integers of
-mutate_model.py in the place of its first and of its last element. What is found is judged and kept as mutations.py's. With --floats it is attributes
-and short operands of floats, of FLOATS: what others make of infinities and the like is not asked.
+mutate_model.py in the place of its first, of its last and of every element, by the newest version of the operator and by each earlier one (versions.py) that
+has another signature. What is found is judged and kept as mutations.py's; of what is computed by us alone the first of each kind is named. With --floats it is
+attributes and short operands of floats, of FLOATS: what others make of infinities and the like is not asked.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import onnx
 from attack import BINARY, ROOT, Attack
 from mutate_model import EXTREMES
 from onnx import AttributeProto, numpy_helper
+from versions import earlier
 
 sys.path.insert(0, str(ROOT / "tests" / "onnx"))
 import node_cases  # noqa: E402
@@ -28,6 +30,8 @@ import node_cases  # noqa: E402
 FLOATS = (0.0, -1.0, 0.5, 1e-38, 1e9, 1e30, -1e30, float("inf"), float("nan"))
 # Of an operand of floats that says how, not what.
 SHORT = 8
+# In the place of every element.
+ALL = "all"
 
 
 def read(folder):
@@ -49,11 +53,17 @@ def with_attribute(model, node_index, name, place, value):
         attribute.i = value
     elif attribute.type == AttributeProto.FLOAT:
         attribute.f = value
-    elif attribute.type == AttributeProto.FLOATS:
-        attribute.floats[place] = value
     else:
-        attribute.ints[place] = value
+        values = attribute.floats if attribute.type == AttributeProto.FLOATS else attribute.ints
+        for index in range(len(values)) if place == ALL else [place]:
+            values[index] = value
     return changed
+
+
+def with_element(array, place, value):
+    now = array.copy()
+    now.reshape(-1)[slice(None) if place == ALL else place] = value
+    return now
 
 
 def as_constant(model, index, array):
@@ -91,9 +101,7 @@ def float_slots(model, inputs):
             array = inputs[names.index(name)] if name in names and names.index(name) < len(inputs) else np.zeros(0)
             if array.dtype.kind == "f" and 0 < array.size <= SHORT:
                 def change(place, value, which=names.index(name), array=array):
-                    now = array.copy()
-                    now.reshape(-1)[place] = value
-                    return as_constant(model, which, now), [a for i, a in enumerate(inputs) if i != which]
+                    return as_constant(model, which, with_element(array, place, value)), [a for i, a in enumerate(inputs) if i != which]
 
                 yield (node.op_type, f"operand {index}"), array.size, FLOATS, change
 
@@ -116,8 +124,7 @@ def slots(model, inputs):
             values = sorted({min(max(value, bounds.min), bounds.max) for value in EXTREMES})
             for constant in (True, False):
                 def change(place, value, which=which, array=array, constant=constant):
-                    now = array.copy()
-                    now.reshape(-1)[place] = value
+                    now = with_element(array, place, value)
                     if constant:
                         return as_constant(model, which, now), [a for i, a in enumerate(inputs) if i != which]
                     return model, [now if i == which else a for i, a in enumerate(inputs)]
@@ -125,10 +132,24 @@ def slots(model, inputs):
                 yield (node.op_type, f"operand {index}, {'constant' if constant else 'of the run'}"), array.size, values, change
 
 
+def places(size):
+    return {1: [0], 2: [0, 1, ALL]}.get(size, [0, size - 1, ALL])
+
+
+def forms(case, which):
+    """What a case's operator is called where it is counted, with model and inputs: by the newest version, and by earlier ones."""
+    if which != "earlier":
+        yield "", *case
+    if which != "newest":
+        for opset, model, inputs in earlier(*case):
+            yield f", version {opset}", model, inputs
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pattern", nargs="?", default="", help="of the names of cases")
     parser.add_argument("--floats", action="store_true", help="instead of integers; signals, hangs and internal errors alone are faults")
+    parser.add_argument("--versions", choices=("newest", "earlier", "all"), default="all", help="of operators")
     parser.add_argument("--cases", type=int, default=2, help="for each attribute and operand of an operator")
     parser.add_argument("--checked", action="store_true", help="compares every access with its buffer, and no result with others'")
     parser.add_argument("--binary", type=pathlib.Path, default=BINARY)
@@ -142,16 +163,20 @@ def main():
             case = None if folder.name.endswith("_expanded") or "_expanded_" in folder.name else read(folder)
             if case is None:
                 continue
-            for key, size, values, change in (float_slots if arguments.floats else slots)(*case):
-                seen[key] += 1
-                if seen[key] > arguments.cases:
+            for version, *form in forms(case, arguments.versions):
+                found = [slot for slot in (float_slots if arguments.floats else slots)(*form) if seen[(*slot[0], version)] < arguments.cases]
+                # An earlier version may not take the case as it is.
+                if not found or version and attack.judge(form[0].SerializeToString(), form[1]).kind not in ("right", "computed", "alone"):
                     continue
-                for place, value in itertools.product(sorted({0, size - 1}), values):
-                    model, inputs = change(place, value)
-                    label = f"{folder.name.removeprefix('test_')}-{key[1]}-{place}-{value}".replace(" ", "_")
-                    attack.count(label, f"{folder.name}: {key[0]}, {key[1]}, element {place} is {value}", model.SerializeToString(), inputs, ", ".join(key))
+                for key, size, values, change in found:
+                    seen[(*key, version)] += 1
+                    for place, value in itertools.product(places(size), values):
+                        model, inputs = change(place, value)
+                        label = f"{folder.name.removeprefix('test_')}-{key[1]}-{place}-{value}{version}".replace(" ", "_")
+                        what = f"{folder.name}{version}: {key[0]}, {key[1]}, {'every element' if place == ALL else f'element {place}'} is {value}"
+                        attack.count(label, what, model.SerializeToString(), inputs, ", ".join(key) + version)
         attack.close()
-        print(f"{len(seen)} attributes and operands of {len({op for op, _ in seen})} operators")
+        print(f"{len({key[:2] for key in seen})} attributes and operands of {len({key[0] for key in seen})} operators")
         faults = attack.report()
     sys.exit(5 if faults else 0)
 
