@@ -1,6 +1,7 @@
 #include "deuteron/tir/analysis/reshape.h"
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/conjunction.h"
 
 namespace deuteron::tir {
 namespace {
@@ -24,6 +25,12 @@ bool CopiesInOrder(const SBlock& block, const StoredValue& stored) {
   for (const PrimExpr& dim : load->buffer->shape) from = from * dim;
   for (const PrimExpr& dim : stored.buffer->shape) to = to * dim;
   arith::Analyzer analyzer;
+  // Where a dimension is 0 there is nothing to be in another order.
+  std::vector<PrimExpr> some;
+  for (const Buffer& buffer : {load->buffer, stored.buffer}) {
+    for (const PrimExpr& dim : buffer->shape) some.push_back(dim >= 1);
+  }
+  const auto assumed = analyzer.Assume(Conjunction(some));
   for (const IterVar& iter : block->iter_vars) {
     analyzer.Bind(iter->var, iter->dom);
     copied = copied * iter->dom->extent;
@@ -34,7 +41,7 @@ bool CopiesInOrder(const SBlock& block, const StoredValue& stored) {
 
 bool IsReshape(const PrimFunc& func) {
   const Array<Buffer> params = ParamBuffers(func);
-  if (params.size() != 2 || func->params.size() != 2 || !HasRootBlock(func)) return false;
+  if (params.size() != 2 || !HasRootBlock(func)) return false;
   if (params[0]->dtype != params[1]->dtype) return false;
   const std::vector<SBlockRealize> blocks = AnalyzeScope(RootBlock(func)->body).blocks;
   Buffer from = params[0];

@@ -6,7 +6,8 @@
 ///     lv1 = call_tir(reshape, (lv,), Tensor((50, 8, 1024)))   →   lv1 = memory.view of lv
 ///
 /// When: the result is local to its dataflow block and read by kernels and libraries alone, which cannot write into
-/// what they are given, so that nobody can tell it from a copy.
+/// what they are given, so that nobody can tell it from a copy. Whether its shape is matched in between is all the
+/// same.
 ///
 /// Place: behind all fusion; FuseOps takes a reshape into a kernel where it can. Off under tvm_compat.
 #include <unordered_map>
@@ -37,9 +38,13 @@ class ReshapeRewriter {
  private:
   BindingBlock Rewrite(const BindingBlock& block) {
     std::unordered_set<const Object*> otherwise_used;
-    for (const Binding& binding : block->bindings) {
+    for (size_t i = block->bindings.size(); i-- > 0;) {
+      const Binding& binding = block->bindings[static_cast<int64_t>(i)];
       const Expr& value = BoundValue(binding);
       if (IsCallTIR(value) || IsCallDPSPacked(value)) continue;
+      // A match is the same tensor, for what uses it.
+      const bool is_match = binding->IsInstance<MatchCastNode>() && binding->var->kind == RelaxKind::kDataflowVar;
+      if (is_match && otherwise_used.count(binding->var.get()) == 0) continue;
       VisitLeaves(value, [&](const Expr& leaf) { otherwise_used.insert(leaf.get()); });
     }
     bool changed = false;
@@ -59,8 +64,8 @@ class ReshapeRewriter {
     if (!binding->IsInstance<VarBindingNode>() || var->kind != RelaxKind::kDataflowVar || !IsCallTIR(value)) return {};
     const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
     const auto* type = view.out_ty.as<TensorTypeNode>();
-    const bool is_plain = type != nullptr && type->has_shape() && !view.tir_vars.defined() &&
-                          view.args->fields.size() == 1 && IsVar(view.args->fields[0]);
+    const bool is_plain =
+        type != nullptr && type->has_shape() && view.args->fields.size() == 1 && IsVar(view.args->fields[0]);
     if (!is_plain || otherwise_used.count(var.get()) != 0 || !IsReshape(view.func)) return {};
     return WholeView(view.args->fields[0], GetRef<TensorType>(type));
   }
