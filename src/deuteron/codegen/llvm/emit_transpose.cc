@@ -9,17 +9,18 @@
 namespace deuteron::codegen {
 namespace {
 
-/// Vector i gets lane i of each. Stage d exchanges, between vectors d apart, the lanes d apart.
-void Transpose(llvm::IRBuilderBase* builder, std::vector<llvm::Value*>* vectors) {
+/// Lanes that shuffles of one instruction leave together.
+constexpr size_t kBitsOfShuffle = 128;
+
+/// Vector i gets lane i of each, of `bits` bits. Pairs of vectors are exchanged in log2 N stages, each a shuffle that
+/// x86 has without a vector of indices, which is also one that LLVM looks at for a short time: halves of 128 bits are
+/// interleaved first, by one lane, two, ... of each, then every second of them is taken.
+void Transpose(llvm::IRBuilderBase* builder, size_t bits, std::vector<llvm::Value*>* vectors) {
   const size_t count = vectors->size();
-  for (size_t distance = 1; distance < count; distance *= 2) {
-    std::vector<int> low(count);
-    std::vector<int> high(count);
-    for (size_t lane = 0; lane < count; ++lane) {
-      const bool upper = (lane & distance) != 0;
-      low[lane] = static_cast<int>(upper ? count + lane - distance : lane);
-      high[lane] = static_cast<int>(upper ? count + lane : lane + distance);
-    }
+  const size_t part = std::min(count, kBitsOfShuffle / bits);
+  std::vector<int> low(count);
+  std::vector<int> high(count);
+  const auto exchange = [&](size_t distance) {
     for (size_t i = 0; i < count; ++i) {
       if ((i & distance) != 0) continue;
       llvm::Value* a = (*vectors)[i];
@@ -27,7 +28,34 @@ void Transpose(llvm::IRBuilderBase* builder, std::vector<llvm::Value*>* vectors)
       (*vectors)[i] = builder->CreateShuffleVector(a, b, low);
       (*vectors)[i + distance] = builder->CreateShuffleVector(a, b, high);
     }
+  };
+  size_t distance = 1;
+  for (; distance < part; distance *= 2) {
+    for (size_t lane = 0; lane < count; ++lane) {
+      const size_t in_part = lane % part;
+      const size_t of_second = (in_part & distance) != 0 ? count : 0;
+      const size_t from = lane - in_part + in_part / (2 * distance) * distance + in_part % distance + of_second;
+      low[lane] = static_cast<int>(from);
+      high[lane] = static_cast<int>(from + part / 2);
+    }
+    exchange(distance);
   }
+  for (; distance < count; distance *= 2) {
+    for (size_t lane = 0; lane < count; ++lane) {
+      const size_t from = lane / part * 2 * part + lane % part;
+      low[lane] = static_cast<int>(from);
+      high[lane] = static_cast<int>(from + part);
+    }
+    exchange(distance);
+  }
+  // Interleaving counts the lanes of a part with their bits in reverse.
+  std::vector<llvm::Value*> sorted(count);
+  for (size_t i = 0; i < count; ++i) {
+    size_t lane = 0;
+    for (size_t bit = 1; bit < part; bit *= 2) lane = lane * 2 + ((i & bit) != 0 ? 1 : 0);
+    sorted[i - i % part + lane] = (*vectors)[i];
+  }
+  *vectors = std::move(sorted);
 }
 
 /// Whether an index is said to be a multiple of `factor`. (Nothing is known yet of variables of loops that are being
@@ -72,7 +100,7 @@ llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const 
       llvm::Value* address = ElementAddress(buffer, EmitWhole({first.rest, wanted.begin + row * stride}));
       wanted.columns.push_back(Annotate(builder_.CreateAlignedLoad(type, address, align), buffer));
     }
-    Transpose(&builder_, &wanted.columns);
+    Transpose(&builder_, static_cast<size_t>(buffer->dtype.bits()), &wanted.columns);
     transposed_ = std::move(wanted);
   }
   return transposed_.columns[static_cast<size_t>(column % lanes)];

@@ -152,12 +152,12 @@ constexpr int64_t kFewParts = 2;
 constexpr double kFewOps = 8;
 
 /// Terms of a sum beside which what is done with it takes no time.
-constexpr int64_t kManyTerms = 256;
+constexpr int64_t kManyTerms = 200;
 
-/// Terms of each sum that a block computes, symbols as they are assumed.
-int64_t TermsOf(const SBlock& block) {
-  int64_t terms = 1;
-  for (const IterVar& iter : block->iter_vars) {
+/// Terms of each sum of a tile, symbols as they are assumed.
+int64_t TermsOf(const Schedule& schedule, const ContractionPlan& plan) {
+  int64_t terms = std::max<int64_t>(plan.LengthOfPart(), 1);
+  for (const IterVar& iter : schedule.Get(plan.sums)->iter_vars) {
     if (iter->type == IterVarType::kReduce) terms *= AssumedExtent(iter->dom->extent);
   }
   return terms;
@@ -217,7 +217,7 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Contraction
   }
   if (copies > plan.most_copies) return;
   const auto vector = VectorLoop(*schedule, inner, plan);
-  const bool is_long = TermsOf(schedule->Get(plan.sums)) >= kManyTerms;
+  const bool is_long = TermsOf(*schedule, plan) >= kManyTerms;
   for (size_t i = 0; i + 1 < inner.size(); ++i) {
     Loop copied = inner[i];
     // A vector of channels is transposed like the next one: the same code, where it takes no time beside the sums.
