@@ -277,6 +277,12 @@ double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
   return std::max({sums, loads, panel, least}) + kHiddenPart * (sums + loads + panel);
 }
 
+bool CostModel::WaitsForLoads(int64_t rows, int64_t vectors) const {
+  const auto sums = static_cast<double>(rows * vectors) / static_cast<double>(machine_.vector_pipes);
+  const auto loads = static_cast<double>(rows + vectors) / static_cast<double>(machine_.load_pipes);
+  return loads > sums || rows <= RowsOfLoad();
+}
+
 double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors, double bytes, double panel) const {
   const double cycles = CyclesOfTileStep(rows, vectors);
   if (panel <= kStayingPart * static_cast<double>(machine_.l1.Share())) return cycles;
@@ -297,6 +303,16 @@ CostModel::TileRows CostModel::BestTileRows(std::optional<int64_t> extent, int64
     double cycles = static_cast<double>(all / rows) * CyclesOfTileStep(rows, vectors);
     if (rest != 0) cycles += CyclesOfTileStep(rest, vectors);
     cycles /= static_cast<double>(all * vectors);
+    if (best.cycles == 0 || cycles < best.cycles) best = {rows, cycles};
+  }
+  return best;
+}
+
+CostModel::TileRows CostModel::BestWholeTileRows(int64_t extent, int64_t most, int64_t vectors) const {
+  TileRows best;
+  for (int64_t rows = std::max<int64_t>(std::min(most, extent), 1); rows >= 1; --rows) {
+    if (extent % rows != 0) continue;
+    const double cycles = CyclesOfTileStep(rows, vectors) / static_cast<double>(rows * vectors);
     if (best.cycles == 0 || cycles < best.cycles) best = {rows, cycles};
   }
   return best;

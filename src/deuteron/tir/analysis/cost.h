@@ -85,6 +85,8 @@ class CostModel {
   /// Cycles that a step of a register tile takes: it loads `vectors` vectors from the second level, broadcasts `rows`
   /// scalars and does rows × vectors multiply-adds.
   double CyclesOfTileStep(int64_t rows, int64_t vectors) const;
+  /// Whether it takes as long to load them as to multiply and add, so that a tile of more rows would be faster.
+  bool WaitsForLoads(int64_t rows, int64_t vectors) const;
   /// The same of steps that find nothing of what they load, `bytes` on average, next to what the step before loaded:
   /// `panel` bytes all of them, which stay in the first level for other rows if they have room there.
   double CyclesOfTileStep(int64_t rows, int64_t vectors, double bytes, double panel) const;
@@ -98,6 +100,8 @@ class CostModel {
   /// The best number of rows, at most `most`, for tiles of so many vectors along an axis of `extent`, if that is known:
   /// the last tile has those that are left.
   TileRows BestTileRows(std::optional<int64_t> extent, int64_t most, int64_t vectors) const;
+  /// The same of the numbers of rows that divide `extent`, of which no tile is left.
+  TileRows BestWholeTileRows(int64_t extent, int64_t most, int64_t vectors) const;
   /// The same of the numbers of vectors that divide `vectors`: the best of them.
   TileRows BestTile(std::optional<int64_t> extent, int64_t vectors) const;
   /// Cycles of a core for rows × depth × columns multiply-adds of float32 in the best tiles, the columns in panels.

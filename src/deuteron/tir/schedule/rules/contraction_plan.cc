@@ -77,6 +77,11 @@ int64_t PartsOfRows(const SBlock& block, const std::vector<size_t>& row_axes, si
 /// taken unless theirs take this much longer, too.
 constexpr double kMostCyclesOfHalf = 1.03;
 
+/// A tile of the rows that are left is compiled besides the others: tiles that leave none are taken if they take no
+/// more than this time, and do not wait for what they load. Rows that are stored along a line are as many as can be, as
+/// each store takes as long.
+constexpr double kMostCyclesOfWhole = 1.018;
+
 /// A copy of A must make a tile's steps this much faster, so as not to be made for what the model cannot tell.
 constexpr double kLeastGainOfCopy = 1.1;
 
@@ -111,6 +116,8 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   };
   // A partial tile at the end of one group's channels would reach into the next group's: there rows divide.
   const Array<PrimExpr> output = GetReductionUpdate(block)->indices;
+  const auto last = LastIndexIter(block, output);
+  const bool writes_vectors = last && last->iter == plan->vector;
   const auto choose_rows = [&](size_t axis, int64_t most, int64_t vectors) -> CostModel::TileRows {
     const bool is_plain = std::any_of(output.begin(), output.end(), [&](const PrimExpr& index) {
       return index.same_as(block->iter_vars[axis]->var);
@@ -121,6 +128,12 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
       // Of a line whose length the run tells a tile has no more than an image may have there.
       const int64_t all = AssumedExtent(block->iter_vars[axis]->dom->extent, kUnknownSide);
       const CostModel::TileRows best = costs.BestTileRows(extent, std::min(most, std::max<int64_t>(all, 1)), vectors);
+      if (extent && writes_vectors) {
+        const CostModel::TileRows whole = costs.BestWholeTileRows(*extent, most, vectors);
+        const bool is_fast =
+            !costs.WaitsForLoads(whole.rows, vectors) && whole.cycles <= kMostCyclesOfWhole * best.cycles;
+        return {is_fast ? whole.rows : best.rows, best.cycles};
+      }
       if (extent || best.rows == 1) return best;
       const CostModel::TileRows half = costs.BestTileRows(extent, best.rows / 2, vectors);
       return half.cycles <= kMostCyclesOfHalf * best.cycles ? half : best;
