@@ -183,8 +183,10 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
 }
 
 /// Kernels of so many nodes are worth the time that LLVM takes to begin and to end.
-constexpr int64_t kNodesOfGroup = 500;
-/// Groups that a thread compiles one after the other, the more the less there is in memory at once.
+constexpr int64_t kNodesOfGroup = 1500;
+/// Groups that a thread compiles one after the other, the more the less there is in memory at once, and the sooner
+/// threads end that have begun together.
+constexpr size_t kFewestGroupsOfThread = 2;
 constexpr size_t kMostGroupsOfThread = 8;
 
 /// Compiles in groups, several at once; the first exception of any is thrown again. Without threads: all as one.
@@ -193,7 +195,8 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   const std::vector<Kernel> kernels = DistinctKernels(lowered);
   int64_t nodes = 0;
   for (const Kernel& kernel : kernels) nodes += kernel.size;
-  const size_t count = std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), threads, kMostGroupsOfThread * threads);
+  const size_t count = std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), kFewestGroupsOfThread * threads,
+                                  kMostGroupsOfThread * threads);
   const auto groups = Partition(kernels, std::max<size_t>(count, 1), threads);
   std::vector<std::string> results(groups.size());
   std::atomic<bool> failed{false};
