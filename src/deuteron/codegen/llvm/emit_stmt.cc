@@ -7,6 +7,7 @@
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/conditions.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -22,6 +23,26 @@ bool HasVectors(const tir::Stmt& stmt) {
     if (expr != nullptr && expr->dtype.lanes() > 1) found = true;
   });
   return found;
+}
+
+/// Whether a value is only brought from one place to another.
+bool IsMoved(const PrimExpr& value) {
+  if (value->kind == ExprKind::kBufferLoad || AsConstInt(value)) return true;
+  const auto* choice = value.as<tir::CallNode>();
+  return choice != nullptr && tir::IsIfThenElse(choice) && IsMoved(choice->args[1]) && IsMoved(choice->args[2]);
+}
+
+/// Of fewer iterations copies are as short as the loop.
+constexpr int64_t kFewMoves = 4;
+
+/// Whether the iterations of a loop do nothing but move vectors: one waits for memory as long as several do.
+bool OnlyMoves(const tir::ForNode* op) {
+  bool moves = AsConstInt(op->extent).value_or(kFewMoves) >= kFewMoves;
+  tir::PostOrderVisit(op->body, [&](const ObjectRef& node) {
+    const auto* store = node.as<tir::BufferStoreNode>();
+    moves = moves && node.as<tir::ForNode>() == nullptr && (store == nullptr || IsMoved(store->value));
+  });
+  return moves && HasVectors(op->body);
 }
 
 llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
@@ -42,7 +63,7 @@ llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
   } else if (const auto count = IntAnnotation(op, "pragma_unroll_factor"); count && *count > 1) {
     number("llvm.loop.unroll.count",
            llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(*count)));
-  } else if (IntAnnotation(op, "pragma_no_unroll")) {
+  } else if (IntAnnotation(op, "pragma_no_unroll") || OnlyMoves(op)) {
     flag("llvm.loop.unroll.disable");
   }
   llvm::MDNode* loop = llvm::MDNode::getDistinct(context, operands);
