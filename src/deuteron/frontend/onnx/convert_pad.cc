@@ -8,6 +8,7 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
 
 namespace deuteron::onnx {
 
@@ -46,7 +47,7 @@ Expr CheckedPads(const NodeContext& node, const Expr& pads, const Array<PrimExpr
   // What is checked is reckoned back, so that the pads follow from it.
   const Expr padded = node.CheckedWithin(node.Emit(relax::Add(begun, after)), I64(0), PrimExpr(),
                                          "the length of an axis with its pads");
-  const Expr all = node.Emit(relax::Concat({before, node.Emit(relax::Subtract(padded, begun))}, 0));
+  Expr all = node.Emit(relax::Concat({before, node.Emit(relax::Subtract(padded, begun))}, 0));
   if (!reflects) return all;
   const Expr none = node.Scalar(DataType::Int(64), 0);
   const Expr cut = node.Emit(relax::Minimum(all, none));

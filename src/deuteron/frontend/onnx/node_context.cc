@@ -7,6 +7,7 @@
 
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/manipulate.h"
@@ -294,7 +295,7 @@ PrimExpr NodeContext::Dim(size_t index, const char* what, std::optional<int64_t>
   const Symbolic known = Known(index);
   if (known == nullptr) return bound(CastTo(Reshaped(X(index), {I64(1)}), DataType::Int(64)));
   if (known->values.size() != 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be one integer");
-  const PrimExpr value = deuteron::CastTo(DataType::Int(64), known->values[0]);
+  PrimExpr value = deuteron::CastTo(DataType::Int(64), known->values[0]);
   if (!least || analyzer().CanProve(value >= I64(*least))) return value;
   if (const auto number = AsConstInt(value)) {
     Fail(std::string(what) + " is " + std::to_string(*number) + " and has to be at least " + std::to_string(*least));
