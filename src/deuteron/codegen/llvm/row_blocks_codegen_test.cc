@@ -88,12 +88,12 @@ TEST(RowBlocks, ComputeTheSame) {
 }
 
 /// 53 rows are three tiles and a part, two for each of two pieces of work: the tile is there once with all rows, and
-/// once with those that are left. Of 49 rows a tile has half as many, which are all in such. Its loop over the sums
-/// asks for the number of the next step, which it has anyway.
+/// once with those that are left. 52 rows are four tiles of one row less. A tile's loop over the sums asks for the
+/// number of the next step, which it has anyway.
 TEST(RowBlocks, CopiesOfTiles) {
   const Target target = TargetOf("-threads=2");
   const std::regex last_step("icmp eq i64 %[a-z0-9.]+, 300\n");
-  for (const auto& [rows, copies] : {std::pair(53, 2), std::pair(49, 1)}) {
+  for (const auto& [rows, copies] : {std::pair(53, 2), std::pair(52, 1)}) {
     const IRModule module = Lowered(Product(rows, 300, 5 * kPanel, true, target), target);
     const std::string code = EmitLlvmIr(module, target, {});
     EXPECT_EQ(std::distance(std::sregex_iterator(code.begin(), code.end(), last_step), {}), copies) << code;

@@ -78,8 +78,10 @@ int64_t PartsOfRows(const SBlock& block, const std::vector<size_t>& row_axes, si
 constexpr double kMostCyclesOfHalf = 1.03;
 
 /// A tile of the rows that are left is compiled besides the others: tiles that leave none are taken if they take no
-/// more than this time, and do not wait for what they load. Rows that are stored along a line are as many as can be, as
-/// each store takes as long.
+/// more than this time, have this part of the rows at least (of which the model does not see all that it is worth), and
+/// do not wait for what they load. Rows that are stored along a line are as many as can be, as each store takes as
+/// long.
+constexpr double kLeastRowsOfWhole = 6.0 / 7;
 constexpr double kMostCyclesOfWhole = 1.018;
 
 /// A copy of A must make a tile's steps this much faster, so as not to be made for what the model cannot tell.
@@ -130,8 +132,9 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
       const CostModel::TileRows best = costs.BestTileRows(extent, std::min(most, std::max<int64_t>(all, 1)), vectors);
       if (extent && writes_vectors) {
         const CostModel::TileRows whole = costs.BestWholeTileRows(*extent, most, vectors);
-        const bool is_fast =
-            !costs.WaitsForLoads(whole.rows, vectors) && whole.cycles <= kMostCyclesOfWhole * best.cycles;
+        const bool is_fast = !costs.WaitsForLoads(whole.rows, vectors) &&
+                             static_cast<double>(whole.rows) >= kLeastRowsOfWhole * static_cast<double>(best.rows) &&
+                             whole.cycles <= kMostCyclesOfWhole * best.cycles;
         return {is_fast ? whole.rows : best.rows, best.cycles};
       }
       if (extent || best.rows == 1) return best;
