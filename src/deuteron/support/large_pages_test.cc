@@ -40,7 +40,7 @@ void* mmap(void* /*address*/, size_t bytes, int protection, int flags, int file,
   if (raw == -1) return MAP_FAILED;
   const uintptr_t begin = RoundUp(static_cast<uintptr_t>(raw));
   for (uintptr_t page = begin; page < begin + RoundUp(bytes); page += kLargePage) Pages()[page] = true;
-  return reinterpret_cast<void*>(begin);
+  return reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr): a system call's result
 }
 
 int munmap(void* address, size_t bytes) noexcept {

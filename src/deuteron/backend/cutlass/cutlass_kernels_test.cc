@@ -88,9 +88,10 @@ TEST(CutlassKernels, StackedAttention) {
                                              "v = R.reshape(p2, (2, 5, 3, 8))", "gv = R.nn.attention(q, k, v)"};
   std::vector<std::string> split = {"p = R.split(x, 3, axis=2)", "p0 = p[0]", "p1 = p[1]", "p2 = p[2]"}, slices;
   for (int i = 0; i < 3; ++i) {
-    const std::string begin = std::to_string(24 * i), end = std::to_string(24 * i + 24);
-    slices.push_back("p" + std::to_string(i) + " = R.strided_slice(x, (R.prim_value(2),), (R.prim_value(" + begin +
-                     "),), (R.prim_value(" + end + "),), (R.prim_value(1),))");
+    std::string slice = "p" + std::to_string(i) + " = R.strided_slice(x, (R.prim_value(2),)";
+    for (const int bound : {24 * i, 24 * i + 24, 1})
+      slice.append(", (R.prim_value(").append(std::to_string(bound)).append("),)");
+    slices.push_back(slice.append(")"));
   }
   for (std::vector<std::string>* lines : {&split, &slices}) {
     lines->insert(lines->end(), reshapes.begin(), reshapes.end());

@@ -104,7 +104,7 @@ struct ScanSpec {
 
 /// Integers of an attribute, `count` or none (then zeros).
 std::vector<int64_t> NumbersOf(const NodeContext& node, const char* name, size_t count) {
-  const auto given = node.Ints(name).value_or(std::vector<int64_t>(count, 0));
+  auto given = node.Ints(name).value_or(std::vector<int64_t>(count, 0));
   if (given.size() != count) node.Fail("attribute '" + std::string(name) + "' does not fit");
   return given;
 }

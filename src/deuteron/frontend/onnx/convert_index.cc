@@ -115,7 +115,7 @@ Results ConvertSlice(const NodeContext& node) {
 Expr IndicesFromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent) {
   const auto known = node.ConstInts(input);
   const auto length = AsConstInt(extent);
-  const Expr indices = node.Indices(input, {extent});
+  Expr indices = node.Indices(input, {extent});
   if (known && std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; })) return indices;
   if (known && length) {
     const Symbolic symbolic = node.Known(input);
@@ -202,7 +202,7 @@ Results ConvertGatherND(const NodeContext& node) {
 
 namespace {
 std::string Reduction(const NodeContext& node) {
-  const std::string reduction = node.Str("reduction", "none");
+  std::string reduction = node.Str("reduction", "none");
   if (reduction == "none") return "update";
   if (reduction != "add" && reduction != "mul" && reduction != "min" && reduction != "max") {
     node.Fail("reduction '" + reduction + "' is unknown");

@@ -27,7 +27,7 @@ Expr LogSumExp(const NodeContext& node, const Expr& x, const ReduceAxes& axes, b
   const Expr greatest = node.Emit(relax::Max(x, axes, /*keepdims=*/true));
   const Expr shift = node.Emit(relax::Where(relax::IsFinite(greatest), greatest, zero));
   const Expr log = node.Emit(relax::Log(relax::Sum(relax::Exp(relax::Subtract(x, shift)), axes, /*keepdims=*/true)));
-  const Expr result = node.Emit(relax::Add(log, shift));
+  Expr result = node.Emit(relax::Add(log, shift));
   if (keepdims) return result;
   std::vector<int64_t> all;
   for (int64_t axis = 0; axis < node.Rank(x); ++axis) all.push_back(axis);

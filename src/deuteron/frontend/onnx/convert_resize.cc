@@ -404,7 +404,7 @@ Expr Resized(const NodeContext& node, Expr x) {
     };
     return node.Emit(relax::image::Resize2D(x, {spec.sizes[2], spec.sizes[3]}, options));
   }
-  if (const Expr resampled = Resampled(node, spec, x, shape); resampled.defined()) return resampled;
+  if (Expr resampled = Resampled(node, spec, x, shape); resampled.defined()) return resampled;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const bool is_symbolic = !AsConstInt(shape[axis]) || !AsConstInt(spec.sizes[axis]);
     const bool changes = spec.scales[axis] != 1.0 || !node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis]);
