@@ -269,8 +269,8 @@ int64_t CostModel::RowsOfLoad() const {
 double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
   const auto sums = static_cast<double>(rows * vectors) / static_cast<double>(machine_.vector_pipes);
   const auto loads = static_cast<double>(rows + vectors) / static_cast<double>(machine_.load_pipes);
-  const auto bytes = static_cast<double>(vectors * machine_.vector_bits / 8);
-  const double panel = bytes / (machine_.l2.load_bytes_per_cycle * kPanelPart);
+  const auto bits = static_cast<double>(vectors * machine_.vector_bits);
+  const double panel = bits / 8 / (machine_.l2.load_bytes_per_cycle * kPanelPart);
   // A sum waits for the one before.
   const double least = static_cast<double>(machine_.latency);
   // What is hidden is not for nothing.
@@ -299,8 +299,8 @@ CostModel::TileRows CostModel::BestTileRows(std::optional<int64_t> extent, int64
   const int64_t longest = std::max<int64_t>(std::min(most, extent.value_or(most)), 1);
   for (int64_t rows = longest; rows >= 1; --rows) {
     const int64_t all = extent.value_or(rows);
-    const int64_t rest = all % rows;
-    double cycles = static_cast<double>(all / rows) * CyclesOfTileStep(rows, vectors);
+    const int64_t whole = all / rows, rest = all % rows;
+    double cycles = static_cast<double>(whole) * CyclesOfTileStep(rows, vectors);
     if (rest != 0) cycles += CyclesOfTileStep(rest, vectors);
     cycles /= static_cast<double>(all * vectors);
     if (best.cycles == 0 || cycles < best.cycles) best = {rows, cycles};

@@ -105,7 +105,7 @@ TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
           const IterVar rc = te::ReduceAxis(I64(depth), "rc");
           const te::Tensor conv = te::Compute(
               {I64(1), I64(side), I64(side), I64(panels * length)},
-              [&](const Array<Var>& i) {
+              [&, length = length](const Array<Var>& i) {
                 return te::Sum(x({i[0], i[1], i[2], rc->var}) *
                                    w({FloorDiv(i[3], I64(length)), rc->var, FloorMod(i[3], I64(length))}),
                                {rc});
