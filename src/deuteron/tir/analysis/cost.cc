@@ -266,9 +266,13 @@ int64_t CostModel::RowsOfLoad() const {
   return std::max<int64_t>(static_cast<int64_t>(machine_.OpsPerCycle(DataType::Float(32)) / 2 / loads), 1);
 }
 
+CostModel::TileStep CostModel::PipesOfTileStep(int64_t rows, int64_t vectors) const {
+  return {.sums = static_cast<double>(rows * vectors) / static_cast<double>(machine_.vector_pipes),
+          .loads = static_cast<double>(rows + vectors) / static_cast<double>(machine_.load_pipes)};
+}
+
 double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
-  const auto sums = static_cast<double>(rows * vectors) / static_cast<double>(machine_.vector_pipes);
-  const auto loads = static_cast<double>(rows + vectors) / static_cast<double>(machine_.load_pipes);
+  const auto [sums, loads] = PipesOfTileStep(rows, vectors);
   const auto bits = static_cast<double>(vectors * machine_.vector_bits);
   const double panel = bits / 8 / (machine_.l2.load_bytes_per_cycle * kPanelPart);
   // A sum waits for the one before.
@@ -277,16 +281,15 @@ double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
   return std::max({sums, loads, panel, least}) + kHiddenPart * (sums + loads + panel);
 }
 
-bool CostModel::WaitsForLoads(int64_t rows, int64_t vectors) const {
-  const auto sums = static_cast<double>(rows * vectors) / static_cast<double>(machine_.vector_pipes);
-  const auto loads = static_cast<double>(rows + vectors) / static_cast<double>(machine_.load_pipes);
-  return loads > sums || rows <= RowsOfLoad();
-}
-
 double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors, double bytes, double panel) const {
   const double cycles = CyclesOfTileStep(rows, vectors);
   if (panel <= kStayingPart * static_cast<double>(machine_.l1.Share())) return cycles;
   return std::max(cycles, bytes / (machine_.l2.load_bytes_per_cycle * kScatteredPart));
+}
+
+bool CostModel::WaitsForLoads(int64_t rows, int64_t vectors) const {
+  const auto [sums, loads] = PipesOfTileStep(rows, vectors);
+  return loads > sums || rows <= RowsOfLoad();
 }
 
 int64_t CostModel::StepsOfLatency(int64_t rows, int64_t vectors) const {

@@ -85,11 +85,11 @@ class CostModel {
   /// Cycles that a step of a register tile takes: it loads `vectors` vectors from the second level, broadcasts `rows`
   /// scalars and does rows × vectors multiply-adds.
   double CyclesOfTileStep(int64_t rows, int64_t vectors) const;
-  /// Whether it takes as long to load them as to multiply and add, so that a tile of more rows would be faster.
-  bool WaitsForLoads(int64_t rows, int64_t vectors) const;
   /// The same of steps that find nothing of what they load, `bytes` on average, next to what the step before loaded:
   /// `panel` bytes all of them, which stay in the first level for other rows if they have room there.
   double CyclesOfTileStep(int64_t rows, int64_t vectors, double bytes, double panel) const;
+  /// Whether a step takes as long to load as to multiply and add, so that a tile of more rows would be faster.
+  bool WaitsForLoads(int64_t rows, int64_t vectors) const;
   /// How many such steps pass while a line comes from memory.
   int64_t StepsOfLatency(int64_t rows, int64_t vectors) const;
   /// Rows of a tile, and the cycles that a step of all tiles along an axis takes for each vector of each row.
@@ -160,6 +160,12 @@ class CostModel {
   PrimExpr Grain(const ForNode* loop, const std::function<bool(const VarNode*)>& visible) const;
 
  private:
+  /// Cycles for which the multiply-adds of a tile's step, and its loads from the first level, keep their pipes.
+  struct TileStep {
+    double sums, loads;
+  };
+  TileStep PipesOfTileStep(int64_t rows, int64_t vectors) const;
+
   Machine machine_;
 };
 
