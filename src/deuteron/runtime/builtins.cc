@@ -32,6 +32,13 @@ std::string MessageOf(const PackedArgs& args, int first) {
   return FormatMessage(std::string(args[first].cast<tvm::ffi::String>()), values);
 }
 
+/// The tensor, or a copy of it, whose elements lie one behind the other.
+Tensor Compacted(const Tensor& tensor) {
+  return tensor.IsContiguous() ? tensor : CopyCompact(*tensor.GetDLTensorPtr());
+}
+
+char* FirstByte(const Tensor& tensor) { return static_cast<char*>(tensor.data_ptr()) + tensor.byte_offset(); }
+
 Tensor ShapeToTensor(tvm::ffi::Shape shape) {
   Tensor tensor = AllocTensor({static_cast<int64_t>(shape.size())}, DLDataType{kDLInt, 64, 1});
   std::copy(shape.begin(), shape.end(), static_cast<int64_t*>(tensor.data_ptr()));
@@ -43,8 +50,8 @@ tvm::ffi::Shape TensorToShape(const Tensor& tensor) {
     DEUTERON_THROW(ModelError) << "a shape must be a vector of integers, not "
                                << DescribeTensor(*tensor.GetDLTensorPtr());
   }
-  const Tensor compact = tensor.IsContiguous() ? tensor : CopyCompact(*tensor.GetDLTensorPtr());
-  const char* data = static_cast<const char*>(compact.data_ptr()) + compact.byte_offset();
+  const Tensor compact = Compacted(tensor);
+  const char* data = FirstByte(compact);
   std::vector<int64_t> dims(tensor.size(0));
   for (size_t i = 0; i < dims.size(); ++i) {
     if (tensor.dtype().bits == 64) {
@@ -101,8 +108,8 @@ void CheckElements(const T* indices, int64_t count, tvm::ffi::ShapeView extents,
 
 Tensor CheckIndices(const Tensor& indices, const tvm::ffi::Shape& extents, bool from_end,
                     const tvm::ffi::String& what) {
-  const Tensor compact = indices.IsContiguous() ? indices : CopyCompact(*indices.GetDLTensorPtr());
-  const char* data = static_cast<const char*>(compact.data_ptr()) + compact.byte_offset();
+  const Tensor compact = Compacted(indices);
+  const char* data = FirstByte(compact);
   const bool is_int = indices.dtype().code == kDLInt;
   if (is_int && indices.dtype().bits == 64) {
     CheckElements(reinterpret_cast<const int64_t*>(data), compact.numel(), extents, from_end, std::string(what));
@@ -134,8 +141,8 @@ void CheckValues(const T* values, int64_t count, tvm::ffi::ShapeView bounds, boo
 
 /// `values`, of int64 or float64, each of which has to lie within `bounds`. `what` begins messages.
 Tensor CheckWithin(const Tensor& values, const tvm::ffi::Shape& bounds, bool is_open, const tvm::ffi::String& what) {
-  const Tensor compact = values.IsContiguous() ? values : CopyCompact(*values.GetDLTensorPtr());
-  const char* data = static_cast<const char*>(compact.data_ptr()) + compact.byte_offset();
+  const Tensor compact = Compacted(values);
+  const char* data = FirstByte(compact);
   const DLDataType dtype = values.dtype();
   if (dtype.bits != 64 || (dtype.code != kDLInt && dtype.code != kDLFloat) || bounds.size() != 2) {
     DEUTERON_THROW(ModelError) << std::string(what) << ": a check of " << DescribeTensor(*values.GetDLTensorPtr())
@@ -180,7 +187,7 @@ void Copy(const Tensor& source, const Tensor& destination) {
 
 /// The bytes of `x` from `offset` on as a tensor of another shape and dtype; what is not given is as it was.
 Tensor View(const Tensor& x, const Any& shape, const Any& dtype, const Any& offset) {
-  const Tensor compact = x.IsContiguous() ? x : CopyCompact(*x.GetDLTensorPtr());
+  const Tensor compact = Compacted(x);
   const auto given_shape = shape.as<tvm::ffi::Shape>();
   const std::vector<int64_t> dims = given_shape.has_value()
                                         ? std::vector<int64_t>(given_shape->begin(), given_shape->end())
@@ -195,7 +202,7 @@ Tensor View(const Tensor& x, const Any& shape, const Any& dtype, const Any& offs
                                << " on do not lie in " << DescribeTensor(*x.GetDLTensorPtr()) << ", which has " << bytes
                                << "; an offset is a multiple of the size of an element";
   }
-  char* data = static_cast<char*>(compact.data_ptr()) + compact.byte_offset() + at;
+  char* data = FirstByte(compact) + at;
   return ViewTensor(data, dims, type, std::make_shared<Tensor>(compact));
 }
 
@@ -208,7 +215,7 @@ void Print(PackedArgs args, Any* result) {
 bool IsTrue(const AnyView& condition) {
   const auto tensor = condition.try_cast<Tensor>();
   if (!tensor.has_value()) return condition.cast<bool>();
-  return static_cast<const char*>(tensor->data_ptr())[tensor->byte_offset()] != 0;
+  return *FirstByte(*tensor) != 0;
 }
 
 /// R.assert_op(condition, format, values...)
