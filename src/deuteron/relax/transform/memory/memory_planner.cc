@@ -1,9 +1,11 @@
 #include "deuteron/relax/transform/memory/memory_planner.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <numeric>
+#include <random>
 #include <set>
 #include <utility>
 
@@ -12,8 +14,11 @@ namespace {
 
 /// Pairs of blocks that live at once, beyond which pairwise orders are skipped.
 constexpr int64_t kMaxPairs = int64_t{1} << 22;
-/// How often a plan above the bound is tried again.
-constexpr int64_t kMostPromotions = 64;
+/// A plan that is further above the bound than this is changed so often, beginning anew so often, and may first become
+/// worse by this part of the bound.
+constexpr double kCloseEnough = 1.02;
+constexpr int64_t kAnnealings = 6, kRoundsOfAnnealing = 600;
+constexpr double kHottest = 0.2;
 
 /// Blocks by the step at which they begin; among those, the larger first.
 std::vector<uint32_t> ByTime(const std::vector<Lifetime>& lifetimes) {
@@ -146,9 +151,10 @@ Neighbours FindNeighbours(const std::vector<Lifetime>& lifetimes) {
   return neighbours;
 }
 
-/// Places blocks in the order given, each in the smallest gap between its neighbours that holds it.
+/// Places blocks in the order given, each in the smallest gap between its neighbours that holds it. Not all of them if
+/// they take more than `most`.
 MemoryPlan PlanInOrder(const std::vector<Lifetime>& lifetimes, const Neighbours& neighbours,
-                       const std::vector<uint32_t>& order) {
+                       const std::vector<uint32_t>& order, int64_t most = INT64_MAX) {
   MemoryPlan plan;
   plan.offsets.assign(lifetimes.size(), -1);
   std::vector<std::pair<int64_t, int64_t>> taken;
@@ -172,6 +178,7 @@ MemoryPlan PlanInOrder(const std::vector<Lifetime>& lifetimes, const Neighbours&
     }
     plan.offsets[block] = best >= 0 ? best : at;
     plan.total = std::max(plan.total, plan.offsets[block] + size);
+    if (plan.total > most) break;
   }
   return plan;
 }
@@ -185,17 +192,43 @@ std::vector<uint32_t> ByWeight(const std::vector<Lifetime>& lifetimes,
   return order;
 }
 
-/// Goes on from an order: the blocks that reach the top are placed first the next time. Keeps the best.
-void Promote(const std::vector<Lifetime>& lifetimes, const Neighbours& neighbours, int64_t bound,
-             std::vector<uint32_t> order, MemoryPlan* best) {
+/// Goes on from orders by simulated annealing: a block that reaches the top, or one that lives with it, is placed
+/// earlier. That is kept where the top is no higher, and now and then where it is, the less so the later. Keeps the
+/// best.
+void Anneal(const std::vector<Lifetime>& lifetimes, const Neighbours& neighbours, int64_t bound,
+            const std::vector<std::vector<uint32_t>>& orders, MemoryPlan* best) {
   int64_t pairs = 1;
   for (const auto& others : neighbours) pairs += static_cast<int64_t>(others.size());
-  const int64_t rounds = std::min(kMostPromotions, kMaxPairs / pairs);
-  for (int64_t round = 0; round < rounds && best->total > bound; ++round) {
-    MemoryPlan plan = PlanInOrder(lifetimes, neighbours, order);
-    std::stable_partition(order.begin(), order.end(),
-                          [&](uint32_t block) { return plan.offsets[block] + lifetimes[block].size == plan.total; });
-    if (plan.total < best->total) *best = std::move(plan);
+  const int64_t rounds = std::min(kAnnealings * kRoundsOfAnnealing, 4 * kMaxPairs / pairs);
+  const auto enough = static_cast<int64_t>(kCloseEnough * static_cast<double>(bound));
+  std::minstd_rand random;  // the same numbers everywhere
+  const auto below = [&random](size_t count) { return static_cast<size_t>(random() % count); };
+  std::vector<uint32_t> order, top;
+  MemoryPlan plan;
+  for (int64_t round = 0; round < rounds && best->total > enough; ++round) {
+    const int64_t age = round % kRoundsOfAnnealing;
+    if (age == 0) {
+      order = orders[static_cast<size_t>(round / kRoundsOfAnnealing) % orders.size()];
+      plan = PlanInOrder(lifetimes, neighbours, order);
+    }
+    const double heat = below(4) == 0 ? 1 - static_cast<double>(age) / kRoundsOfAnnealing : 0;
+    const int64_t most = plan.total + static_cast<int64_t>(kHottest * heat * static_cast<double>(bound));
+    top.clear();
+    for (const uint32_t block : order) {
+      if (plan.offsets[block] + lifetimes[block].size == plan.total) top.push_back(block);
+    }
+    const uint32_t highest = top[below(top.size())];
+    const auto& others = neighbours[highest];
+    const size_t chosen = below(others.size() + 1);
+    std::vector<uint32_t> next = order;
+    const auto from = std::find(next.begin(), next.end(), chosen == others.size() ? highest : others[chosen]);
+    const auto place = static_cast<size_t>(from - next.begin());
+    std::rotate(next.begin() + static_cast<ptrdiff_t>(below(place + 1)), from, from + 1);
+    MemoryPlan planned = PlanInOrder(lifetimes, neighbours, next, most);
+    if (planned.total > most) continue;
+    order = std::move(next);
+    plan = std::move(planned);
+    if (plan.total < best->total) *best = plan;
   }
 }
 
@@ -224,15 +257,15 @@ MemoryPlan PlanMemory(const std::vector<Lifetime>& lifetimes) {
       [](const Lifetime& block) { return static_cast<double>(block.size) * (block.last - block.first + 1); },
       [](const Lifetime& block) { return static_cast<double>(block.last - block.first); },
   };
-  std::vector<uint32_t> order;
+  std::vector<std::vector<uint32_t>> orders;
   for (const auto& weight : weights) {
     std::vector<uint32_t> next = ByWeight(lifetimes, weight);
     MemoryPlan plan = PlanInOrder(lifetimes, neighbours, next);
-    if (order.empty() || plan.total < best.total) order = std::move(next);
+    orders.push_back(std::move(next));
     if (plan.total < best.total) best = std::move(plan);
     if (best.total == bound) return best;
   }
-  Promote(lifetimes, neighbours, bound, std::move(order), &best);
+  Anneal(lifetimes, neighbours, bound, orders, &best);
   return best;
 }
 

@@ -21,9 +21,9 @@ struct MemoryPlan {
 };
 
 /// Sizes must be non-negative multiples of the alignment wanted; offsets are sums of sizes. Several greedy orders (by
-/// size, by size × duration, by time) are tried, and the best gone on from: what reaches the top is placed first the
-/// next time. It is within a few percent of the largest live set on networks. Near-linear: orders that compare blocks
-/// pairwise are skipped where too many live at once.
+/// size, by size × duration, by time) are tried, and gone on from by simulated annealing. It is within a few percent of
+/// the largest live set on networks, and the same each time. Near-linear: orders that compare blocks pairwise are
+/// skipped where too many live at once.
 MemoryPlan PlanMemory(const std::vector<Lifetime>& lifetimes);
 
 /// The largest sum of sizes that live at one step: no plan can be smaller.
