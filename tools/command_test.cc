@@ -238,9 +238,10 @@ TEST_F(Command, EveryCompilingVerbSaysWhatShowsAnInternalErrorAgain) {
     const bool is_list = verb[0] != "verify";
     EXPECT_EQ(again[3].rfind(is_list ? "DecomposeOpsForInference," : "DecomposeOpsForInference", 0), 0U);
     EXPECT_EQ(Count(again[3], ",FuseTIR,DeadCodeElimination"), is_list ? 1 : 0) << again[3];
-    EXPECT_CONTAINS(
-        failed.err,
-        "--opt-level 1 --config relax.PartitionFor.backend=auto --target 'llvm -mcpu=x86-64-v3' --no-verify-each");
+    const std::string runs = verb[0] == "run" ? "--config expected_runs=1 " : "";
+    EXPECT_CONTAINS(failed.err, "--opt-level 1 " + runs +
+                                    "--config relax.PartitionFor.backend=auto --target 'llvm -mcpu=x86-64-v3' "
+                                    "--no-verify-each");
     const Outcome repeated = Deuteron(again);
     EXPECT_EQ(repeated.status, 1);
     EXPECT_CONTAINS(repeated.err, "deuteron: internal error: decomposed too far\n");

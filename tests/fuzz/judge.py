@@ -15,6 +15,7 @@ INTERPRETED = {"mode": "interpret", "backend": "none", "threads": 1, "target": "
 IN_TURN = [
     {"mode": "fused", "backend": "dnnl", "threads": 2, "target": "native"},
     {"mode": "unfused", "backend": "none", "threads": 1, "target": "native"},
+    {"mode": "once", "backend": "auto", "threads": 2, "target": "native"},
     {"mode": "fused", "backend": "none", "threads": 2, "target": "llvm -mcpu=x86-64-v3"},
     {"mode": "unfused", "backend": "dnnl", "threads": 1, "target": "native"},
     {"mode": "fused", "backend": "none", "threads": 1, "target": "llvm"},

@@ -1,11 +1,11 @@
 /// One long-living process that runs ONNX models for the differential fuzzer (networks.py).
 ///
 /// A request is a line "MODE BACKEND THREADS FOLDER TARGET": MODE "interpret" (the imported graph by the interpreter),
-/// "fused" or "unfused" (compiled), or "checked" (fused, every access compared with its buffer). FOLDER holds
-/// model.onnx and folders 0, 1, …: inputs 0.npy, 1.npy, … of one run each, all by one executable. The answer is a line:
-/// "ok", or "error" and kind and message of what was thrown. Outputs are left beside the inputs: out_0.npy, ….
-/// Arguments are limits of every request, NAME=VALUE; besides, processor_seconds is what reading and compiling may take
-/// of the processor: unlike compile_seconds it says the same on a machine that is busy.
+/// "fused" or "unfused" (compiled), "checked" (fused, every access compared with its buffer) or "once" (fused, for one
+/// run). FOLDER holds model.onnx and folders 0, 1, …: inputs 0.npy, 1.npy, … of one run each, all by one executable.
+/// The answer is a line: "ok", or "error" and kind and message of what was thrown. Outputs are left beside the inputs:
+/// out_0.npy, …. Arguments are limits of every request, NAME=VALUE; besides, processor_seconds is what reading and
+/// compiling may take of the processor: unlike compile_seconds it says the same on a machine that is busy.
 #include <cctype>
 #include <ctime>
 #include <filesystem>
@@ -66,6 +66,7 @@ void Answer(const std::string& request, const Allowed& allowed) {
   std::getline(words >> std::ws, options.target);
   options.fuse = mode != "unfused";
   if (mode == "checked") options.config["check_bounds"] = "true";
+  if (mode == "once") options.config["expected_runs"] = "1";
   const IRModule module = onnx::Load(folder + "/model.onnx", {.limits = limits});
   Executable executable;
   if (mode != "interpret") executable = Compile(module, options);

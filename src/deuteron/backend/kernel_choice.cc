@@ -48,6 +48,17 @@ void KernelChoice::AddValue(size_t producer, std::span<const size_t> consumers, 
 
 void KernelChoice::Require(size_t kernel, size_t producer) { AddEdge(kernel, producer, kForbidden); }
 
+void KernelChoice::AddShared(size_t side, std::span<const size_t> kernels, double seconds) {
+  shared_.push_back({side, {kernels.begin(), kernels.end()}, seconds});
+  const size_t made = AddNode();
+  const bool is_library = side == kLibrary;
+  // The cut passes the edge of `made` once a kernel lies on the other side of it.
+  is_library ? AddEdge(made, kGenerated, Picoseconds(seconds)) : AddEdge(kLibrary, made, Picoseconds(seconds));
+  for (const size_t kernel : kernels) {
+    is_library ? AddEdge(kernel, made, kForbidden) : AddEdge(made, kernel, kForbidden);
+  }
+}
+
 std::vector<int64_t> KernelChoice::Levels() const {
   std::vector<int64_t> levels(edges_of_.size(), -1);
   std::vector<size_t> reached = {kLibrary};
@@ -110,6 +121,10 @@ double KernelChoice::SecondsOf(const std::vector<bool>& choice) const {
     const bool is_library = IsLibrary(choice, value.producer);
     const auto differs = [&](size_t consumer) { return IsLibrary(choice, consumer) != is_library; };
     if (std::any_of(value.consumers.begin(), value.consumers.end(), differs)) seconds += value.seconds;
+  }
+  for (const Shared& shared : shared_) {
+    const auto is_there = [&](size_t kernel) { return IsLibrary(choice, kernel) == (shared.side == kLibrary); };
+    if (std::any_of(shared.kernels.begin(), shared.kernels.end(), is_there)) seconds += shared.seconds;
   }
   return seconds;
 }

@@ -30,6 +30,9 @@ class KernelChoice {
   void AddValue(size_t producer, std::span<const size_t> consumers, double seconds);
   /// `kernel` may be the library's only if `producer` is.
   void Require(size_t kernel, size_t producer);
+  /// What costs so many seconds, once, if any of `kernels` is on `side` (kLibrary, kGenerated): they share what is made
+  /// for it. All kernels come before it.
+  void AddShared(size_t side, std::span<const size_t> kernels, double seconds);
 
   /// For each kernel in order, whether the library computes it; generated code does where that makes no difference.
   std::vector<bool> Choose();
@@ -65,6 +68,12 @@ class KernelChoice {
     double seconds;
   };
   std::vector<Value> values_;
+  struct Shared {
+    size_t side;
+    std::vector<size_t> kernels;
+    double seconds;
+  };
+  std::vector<Shared> shared_;
 };
 
 }  // namespace deuteron::backend

@@ -43,6 +43,19 @@ TEST(KernelChoice, RequiresAProducerOfTheLibrary) {
   EXPECT_EQ(choice.Choose(), (Library{false, false}));
 }
 
+TEST(KernelChoice, WhatKernelsShareCostsOnce) {
+  for (const int alike : {1, 4}) {
+    KernelChoice choice;
+    std::vector<size_t> kernels;
+    for (int i = 0; i < alike; ++i) kernels.push_back(choice.AddKernel(3e-6, 1e-6));
+    choice.AddShared(KernelChoice::kGenerated, kernels, 5e-6);
+    choice.AddShared(KernelChoice::kLibrary, kernels, 1e-6);
+    const Library library = choice.Choose();
+    EXPECT_EQ(library, Library(kernels.size(), alike == 1));
+    EXPECT_NEAR(choice.SecondsOf(library), alike == 1 ? 4e-6 : 9e-6, 1e-12);
+  }
+}
+
 /// The sum for a choice, by its definition.
 struct Problem {
   std::vector<std::pair<int, int>> kernels;
@@ -52,6 +65,12 @@ struct Problem {
     int cost;
   };
   std::vector<Value> values;
+  struct Shared {
+    bool of_library;
+    std::vector<size_t> kernels;
+    int cost;
+  };
+  std::vector<Shared> shared;
 
   int Cost(uint32_t library) const {
     const auto is_library = [&](size_t kernel) { return ((library >> kernel) & 1) != 0; };
@@ -63,6 +82,10 @@ struct Problem {
       const bool enters =
           !is_library(value.producer) && std::any_of(value.consumers.begin(), value.consumers.end(), is_library);
       if (leaves || enters) sum += value.cost;
+    }
+    for (const Shared& made : shared) {
+      const auto needs = [&](size_t kernel) { return is_library(kernel) == made.of_library; };
+      if (std::any_of(made.kernels.begin(), made.kernels.end(), needs)) sum += made.cost;
     }
     return sum;
   }
@@ -82,6 +105,13 @@ TEST(KernelChoice, IsTheLeastOfAllChoices) {
       }
       problem.values.push_back(value);
     }
+    for (int i = up_to(3); i > 0; --i) {
+      Problem::Shared made{up_to(1) == 0, {}, up_to(15)};
+      for (size_t j = 0; j < count; ++j) {
+        if (up_to(2) == 0) made.kernels.push_back(j);
+      }
+      problem.shared.push_back(made);
+    }
     KernelChoice choice;
     std::vector<size_t> numbers;
     for (const auto& [library, generated] : problem.kernels) {
@@ -91,6 +121,11 @@ TEST(KernelChoice, IsTheLeastOfAllChoices) {
       std::vector<size_t> consumers;
       for (const size_t consumer : value.consumers) consumers.push_back(numbers[consumer]);
       choice.AddValue(numbers[value.producer], consumers, value.cost * 1e-6);
+    }
+    for (const Problem::Shared& made : problem.shared) {
+      std::vector<size_t> kernels;
+      for (const size_t kernel : made.kernels) kernels.push_back(numbers[kernel]);
+      choice.AddShared(made.of_library ? KernelChoice::kLibrary : KernelChoice::kGenerated, kernels, made.cost * 1e-6);
     }
     uint32_t chosen = 0;
     const Library library = choice.Choose();

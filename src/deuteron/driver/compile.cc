@@ -142,8 +142,11 @@ GeneratedCode Compilation::Generate(IRModule kernels) {
     const IRModule lowered = LowerKernels(target_)(module);
     code.manifest.cpu_features =
         target_.RequiredFeatures(target_.HasFeature("amx-tile") && tir::UsesMatrixUnit(lowered));
-    code.objects = std::make_shared<const std::vector<std::string>>(
-        codegen::EmitObjects(lowered, target_, {.check_bounds = scope_.context().GetBool("check_bounds")}));
+    codegen::CodegenOptions options{.check_bounds = scope_.context().GetBool("check_bounds")};
+    if (const int64_t runs = scope_.context().GetInt("expected_runs"); runs > 0) {
+      options.expected_calls = codegen::CallsOfKernels(code.compiled.program, runs);
+    }
+    code.objects = std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(lowered, target_, options));
   } catch (const ffi::Error& error) {
     throw AsFailureOfCodeGeneration(error, module, scope_.context());
   }

@@ -61,7 +61,8 @@ class Evaluator {
       if (!target.WhyNotHere().empty()) target = Target::Host();  // constants are computed on this machine
       IRModule module = IRModule::Empty();
       module.Update(GlobalVar("kernel"), tir::LowerPrimFunc(tir::ApplyScheduleRules(kernel, target).func, target));
-      code = std::make_shared<codegen::CompiledKernels>(codegen::CompileInMemory(module, target));
+      code = std::make_shared<codegen::CompiledKernels>(
+          codegen::CompileInMemory(module, target, {.expected_calls = {{"kernel", 1}}}));
     }
     HostContext host(runtime::UsableThreads());
     std::vector<Tensor> aligned;

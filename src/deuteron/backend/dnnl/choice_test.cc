@@ -15,11 +15,12 @@ using Verdicts = std::multimap<std::string, std::string>;
 
 /// Composite → reason, of each kernel that oneDNN could compute.
 Verdicts VerdictsOf(const IRModule& module, bool quantized = false, const std::string& target = "llvm -mcpu=znver4",
-                    const std::string& precision = "f32") {
+                    const std::string& precision = "f32", int64_t expected_runs = 0) {
   const TargetScope scope(Target::Parse(target, 2));
   transform::PassContext context;
   context.SetConfig("relax.PartitionFor.backend", String("auto"));
   context.SetConfig("precision", String(precision));
+  context.SetConfig("expected_runs", expected_runs);
   const transform::PassContext::Scope context_scope(context);
   backend::PartitionFor("", quantized)(module);
   Verdicts verdicts;
@@ -141,6 +142,38 @@ TEST(Choice, CountsWhatLiesBetween) {
   for (const auto& [name, reason] : verdicts) EXPECT_EQ(reason.substr(0, 7), "library") << name;
   // Pooling alone would not be given away.
   EXPECT_EQ(verdicts.find("dnnl.max_pool2d")->second, "library-as-neighbours");
+}
+
+/// To compile a convolution takes longer than it saves in a few runs.
+TEST(Choice, OfFewRunsIsWhatIsMadeSooner) {
+  const IRModule module =
+      MakeModule("x: " + F32("1, 64, 56, 56") + ", w: " + F32("64, 64, 1, 1") + ", v: " + F32("32, 64, 3, 3"),
+                 {"a = R.nn.conv2d(x, w)", "b = R.nn.relu(a)", "gv = R.nn.conv2d(b, v)"});
+  const std::string cpu = "llvm -mcpu=znver4";
+  const Verdicts soon = VerdictsOf(module, false, cpu, "f32", 1),
+                 often = VerdictsOf(module, false, cpu, "f32", 100'000);
+  EXPECT_EQ(soon, (Verdicts{{"dnnl.conv2d", "library-sooner"}, {"dnnl.conv2d", "library-sooner"}}));
+  EXPECT_EQ(often, VerdictsOf(module));
+  EXPECT_EQ(often, (Verdicts{{"dnnl.conv2d", "generated-faster"}, {"dnnl.conv2d", "generated-faster"}}));
+}
+
+/// Kernels that are alike are compiled once: for many of them it pays sooner, and one does not pay to open the library.
+TEST(Choice, OfKernelsThatAreAlikeIsMadeOnce) {
+  for (const auto& [count, expected] :
+       {std::pair(1, "generated"), std::pair(24, "generated"), std::pair(-24, "library")}) {
+    std::vector<std::string> lines;
+    std::string last = "x";
+    for (int i = 0; i < std::abs(count); ++i) {
+      const std::string n = std::to_string(i), size = std::to_string(count > 0 ? 64 : 40 + 2 * i);
+      const std::string next = std::to_string(count > 0 ? 64 : 40 + 2 * (i + 1));
+      lines.push_back("w" + n + " = R.zeros(R.shape([" + size + ", " + next + "]), \"float32\")");
+      lines.push_back((i + 1 == std::abs(count) ? "gv" : "a" + n) + " = R.matmul(" + last + ", w" + n + ")");
+      last = "a" + n;
+    }
+    const IRModule module = MakeModule("x: " + F32("64, " + std::string(count > 0 ? "64" : "40")), lines);
+    for (const auto& [name, reason] : VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1))
+      EXPECT_EQ(reason.substr(0, reason.find('-')), expected) << count;
+  }
 }
 
 TEST(Choice, IsTheSameTwiceAndRuns) {

@@ -41,6 +41,11 @@ constexpr double kCyclesOfRounding = 10;
 /// own, before its first result. Not where both multiply bytes: generated code falls short of its estimate as much (it
 /// reads images of bytes with channels first).
 constexpr double kLeastGain = 1.1;
+/// Seconds to open the library, most of them to relocate it, and to make one of its primitives.
+constexpr double kSecondsToOpen = 8e-3, kSecondsOfPrimitive = 3e-4;
+/// Seconds of a core to schedule and compile kernels: convolutions with a window, of which each place at an edge has
+/// code of its own; those of one pixel, of single channels, and products; all others.
+constexpr double kSecondsOfWindow = 20e-3, kSecondsOfProduct = 10e-3, kSecondsOfKernel = 6e-3;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
@@ -250,7 +255,29 @@ double SecondsToExchange(double bytes) {
   return SecondsFromMemory((1 - 1 / CoresAtWork(Target::Current().machine)) * bytes) / kExchangedPart;
 }
 
+double SecondsToCompile(const JsonKernel& kernel, bool is_convolution, bool is_product) {
+  double seconds = is_product ? kSecondsOfProduct : kSecondsOfKernel;
+  if (is_convolution) {
+    const std::vector<int64_t> weight = DimsOf(kernel.inputs[1]->ty);
+    seconds = weight[1] > 1 && Product(weight, 2, weight.size()) > 1 ? kSecondsOfWindow : kSecondsOfProduct;
+  }
+  return seconds / CoresAtWork(Target::Current().machine);
+}
+
 }  // namespace
+
+std::string TextOfKernel(const JsonKernel& kernel, const Type& result) {
+  std::string text = kernel.attrs.dump();
+  const auto add = [&text](const Type& type) {
+    text += " " + type.as<TensorTypeNode>()->dtype.ToString();
+    for (const int64_t dim : DimsOf(type)) text += "," + std::to_string(dim);
+  };
+  add(result);
+  for (const relax::Expr& input : kernel.inputs) add(input->ty);
+  return text;
+}
+
+double EstimateOpening() { return kSecondsToOpen; }
 
 KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
   const tir::CostModel costs(Target::Current().machine);
@@ -279,6 +306,8 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
   return {.library = ((is_product || is_convolution) && !cycles.keeps_bytes ? kLeastGain : 1) * library,
           .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats) +
                        SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty)),
+          .library_once = kSecondsOfPrimitive,
+          .generated_once = SecondsToCompile(kernel, is_convolution, is_product),
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
           .is_product = is_product};
 }

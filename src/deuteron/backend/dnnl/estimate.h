@@ -2,6 +2,8 @@
 /// What a kernel that oneDNN could compute takes there, and as generated code.
 #pragma once
 
+#include <string>
+
 #include "deuteron/backend/json/json_serializer.h"
 
 namespace deuteron::backend::dnnl {
@@ -10,11 +12,20 @@ struct KernelEstimate {
   /// Seconds on all threads of the current target.
   double library = 0;
   double generated = 0;
+  /// Seconds before the first run, once for all kernels that are alike: what it takes to make one.
+  double library_once = 0;
+  double generated_once = 0;
   /// Whether the library keeps its operands and result in layouts of its own: those of images.
   bool keeps_layout = false;
   /// A matrix product: as generated code it is fused with what follows, not with what makes its operands.
   bool is_product = false;
 };
+
+/// What a kernel does, and to tensors of which types: the same text for those that are made once.
+std::string TextOfKernel(const JsonKernel& kernel, const Type& result);
+
+/// Seconds to open the library.
+double EstimateOpening();
 
 /// Both estimates for a kernel that DescribeComposite gave, whose result is of type `result`, from the model of the
 /// current target's machine (tir/analysis/cost.h). Extents that are not known are assumed.

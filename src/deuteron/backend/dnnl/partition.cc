@@ -17,11 +17,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "deuteron/backend/dnnl/block_uses.h"
 #include "deuteron/backend/dnnl/composite.h"
 #include "deuteron/backend/dnnl/dnnl.h"
-#include "deuteron/backend/dnnl/estimate.h"
+#include "deuteron/backend/dnnl/paying_chains.h"
 #include "deuteron/backend/dnnl/quantized.h"
-#include "deuteron/backend/kernel_choice.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
@@ -88,27 +88,22 @@ struct PartitionMode {
   bool quantized;
   /// Only what is estimated to pay.
   bool only_paying;
+  /// In so many runs; 0: in any number of them, whatever it takes to make the kernels.
+  int64_t expected_runs = 0;
 };
 
 /// The chains of one dataflow block.
 class BlockChains {
  public:
   BlockChains(const BindingBlock& block, PartitionMode mode, const std::string& function, transform::DecisionLog* log)
-      : bindings_(block->bindings.begin(), block->bindings.end()),
+      : uses_(block, mode.quantized),
+        bindings_(uses_.bindings()),
         quantized_(mode.quantized),
         function_(function),
         log_(log),
         taken_(bindings_.size()) {
-    for (size_t i = 0; i < bindings_.size(); ++i) {
-      defined_.emplace(bindings_[i]->var.get(), i);
-      if (quantized_) ReadOperand(i);
-      relax::VisitLeaves(BoundValue(bindings_[i]), [&](const Expr& leaf) {
-        auto& users = users_[leaf.get()];
-        if (users.empty() || users.back() != i) users.push_back(i);
-      });
-    }
     for (size_t i = 0; i < bindings_.size(); ++i) Begin(i);
-    if (mode.only_paying) KeepPaying();
+    if (mode.only_paying) KeepPaying(mode.expected_runs);
     for (const auto& [last, chain] : chains_) {
       Record(chain.members.front(), chain.name, Reason::kLibrary,
              std::to_string(chain.members.size()) + (chain.members.size() == 1 ? " operator" : " operators") +
@@ -116,10 +111,6 @@ class BlockChains {
     }
   }
 
-  struct Chain {
-    const char* name;
-    std::vector<size_t> members;
-  };
   /// By their last bindings.
   const std::map<size_t, Chain>& chains() const { return chains_; }
   bool taken(size_t index) const { return taken_[index]; }
@@ -147,15 +138,6 @@ class BlockChains {
   }
 
  private:
-  void ReadOperand(size_t index) {
-    // What is a result of the block cannot be copied: it is one of whatever function it is in.
-    if (bindings_[index]->var->kind != RelaxKind::kDataflowVar) return;
-    auto operand = ReadQuantizedOperand(bindings_[index], operands_);
-    if (!operand) return;
-    operands_.emplace(bindings_[index]->var.get(), *std::move(operand));
-    operand_at_.emplace(bindings_[index]->var.get(), index);
-  }
-
   /// `members` and what makes their operands numbers, in order.
   std::vector<size_t> WithOperands(const std::vector<size_t>& members) const {
     if (!quantized_) return members;
@@ -165,8 +147,8 @@ class BlockChains {
       const size_t next = open.back();
       open.pop_back();
       relax::VisitLeaves(BoundValue(bindings_[next]), [&](const Expr& leaf) {
-        const auto it = operand_at_.find(leaf.get());
-        if (it != operand_at_.end() && !taken_[it->second] && all.insert(it->second).second) open.push_back(it->second);
+        const size_t* operand = uses_.Operand(leaf.get());
+        if (operand != nullptr && !taken_[*operand] && all.insert(*operand).second) open.push_back(*operand);
       });
     }
     return {all.begin(), all.end()};
@@ -174,24 +156,20 @@ class BlockChains {
 
   bool HasQuantizedOperand(const relax::CallNode* call) const {
     return std::any_of(call->args.begin(), call->args.end(),
-                       [&](const Expr& arg) { return operands_.count(arg.get()) != 0; });
+                       [&](const Expr& arg) { return uses_.Operand(arg.get()) != nullptr; });
   }
-
-  static bool IsPooling(std::string_view name) { return name.find("_pool") != std::string_view::npos; }
-
-  static bool IsBetween(std::string_view name) { return name == "dnnl.concat" || name == "dnnl.binary"; }
 
   /// Whether `value` is the result of another kernel on images, which has channels in the innermost place: of planes
   /// one after the other oneDNN's pooling is tens of times slower than generated code.
   bool IsLaidOut(const Expr& value) const {
-    const auto at = defined_.find(value.get());
-    if (at == defined_.end()) return false;
-    if (const auto chain = chains_.find(at->second); chain != chains_.end()) {
+    const size_t* at = uses_.Definition(value.get());
+    if (at == nullptr) return false;
+    if (const auto chain = chains_.find(*at); chain != chains_.end()) {
       const std::string_view name = chain->second.name;
       return IsBetween(name) || IsPooling(name) || name.find("conv") != std::string_view::npos;
     }
     // Quantised kernels are functions already.
-    const auto* call = BoundValue(bindings_[at->second]).as<relax::CallNode>();
+    const auto* call = BoundValue(bindings_[*at]).as<relax::CallNode>();
     return call != nullptr && call->op->kind == RelaxKind::kGlobalVar;
   }
 
@@ -234,32 +212,15 @@ class BlockChains {
   // ----- The choice between the library and generated code.
 
   /// Gives up the chains that generated code is estimated to compute better. Their verdicts have both estimates.
-  void KeepPaying() {
-    KernelChoice choice;
-    std::vector<KernelEstimate> estimates;
-    // Of a binding: the kernel that it is part of.
-    std::vector<size_t> kernel_of(bindings_.size(), KernelChoice::kGenerated);
-    for (size_t i = 0; i < bindings_.size(); ++i) {
-      const auto* call = BoundValue(bindings_[i]).as<relax::CallNode>();
-      // Quantised kernels are functions already.
-      if (call != nullptr && call->op->kind == RelaxKind::kGlobalVar) kernel_of[i] = KernelChoice::kLibrary;
-    }
-    for (const auto& [last, chain] : chains_) {
-      estimates.push_back(EstimateKernel(*KernelOf(chain, nullptr), bindings_[last]->var.ty()));
-      const size_t kernel = choice.AddKernel(estimates.back().library, estimates.back().generated);
-      for (const size_t member : chain.members) kernel_of[member] = kernel;
-    }
-    AddValues(estimates, kernel_of, &choice);
-    std::vector<bool> is_library = choice.Choose();
-    const std::vector<bool> all(is_library.size(), true);
-    const auto seconds = [&](const std::vector<bool>& chosen) {
-      return choice.SecondsOf(chosen) + SecondsBetweenFunctions(chosen, kernel_of);
-    };
-    if (seconds(all) <= seconds(is_library)) is_library = all;
+  void KeepPaying(int64_t expected_runs) {
+    std::vector<DescribedChain> described;
+    for (const auto& [last, chain] : chains_) described.push_back({chain, *KernelOf(chain, nullptr)});
+    const std::vector<ChainVerdict> verdicts = ChoosePaying(uses_, described, expected_runs);
     size_t index = 0;
     for (auto it = chains_.begin(); it != chains_.end(); ++index) {
-      RecordChoice(it->second, estimates[index], is_library[index]);
-      if (is_library[index]) {
+      const auto& [is_library, estimate] = verdicts[index];
+      RecordChoice(it->second, estimate, is_library, expected_runs);
+      if (is_library) {
         ++it;
         continue;
       }
@@ -268,118 +229,20 @@ class BlockChains {
     }
   }
 
-  /// What a cut does not see of a choice: images that go from one function of the library to another, between which
-  /// generated code depends on the first, change their layout twice.
-  double SecondsBetweenFunctions(const std::vector<bool>& is_library, const std::vector<size_t>& kernel_of) const {
-    const auto is_in_library = [&](size_t binding) { return KernelChoice::IsLibrary(is_library, kernel_of[binding]); };
-    double seconds = 0;
-    // Functions of the library one after the other on the longest way to a binding.
-    std::vector<int64_t> functions(bindings_.size(), 0);
-    for (size_t i = 0; i < bindings_.size(); ++i) {
-      std::set<size_t> sources;
-      CollectSources(i, &sources);
-      for (const size_t source : sources) {
-        const bool begins = is_in_library(i) && !is_in_library(source);
-        functions[i] = std::max(functions[i], functions[source] + (begins ? 1 : 0));
-      }
-      if (!is_in_library(i)) continue;
-      for (const size_t source : sources) {
-        if (functions[source] == functions[i] || !is_in_library(source)) continue;
-        seconds += 2 * EstimateReorder(bindings_[source]->var.ty());
-      }
+  void RecordChoice(const Chain& chain, const KernelEstimate& estimate, bool is_library, int64_t expected_runs) const {
+    char text[160];
+    const int length = std::snprintf(text, sizeof(text), "the library %.3g µs, generated code %.3g µs",
+                                     1e6 * estimate.library, 1e6 * estimate.generated);
+    if (expected_runs > 0) {
+      std::snprintf(text + length, sizeof(text) - static_cast<size_t>(length),
+                    " a run, of which %lld; and once %.3g µs, %.3g µs", static_cast<long long>(expected_runs),
+                    1e6 * estimate.library_once, 1e6 * estimate.generated_once);
     }
-    return seconds;
-  }
-
-  /// What values cost that one side computes and the other uses: images change their layout, and what would be fused
-  /// with generated code is stored and loaded again.
-  void AddValues(const std::vector<KernelEstimate>& estimates, const std::vector<size_t>& kernel_of,
-                 KernelChoice* choice) const {
-    // Values that come from generated code, and chains that read them.
-    struct Readers {
-      std::vector<size_t> kernels;
-      bool is_image = false;
-    };
-    std::map<size_t, Readers> read;
-    size_t index = 0;
-    for (const auto& [last, chain] : chains_) {
-      const KernelEstimate& estimate = estimates[index++];
-      const size_t kernel = kernel_of[last];
-      std::vector<size_t> consumers;
-      for (const size_t reader : ReadersOf(bindings_[last]->var)) {
-        // Between two kernels that nothing is fused of, a value is stored in any case.
-        if (estimate.keeps_layout || kernel_of[reader] == KernelChoice::kGenerated) {
-          consumers.push_back(kernel_of[reader]);
-        }
-      }
-      if (estimate.keeps_layout && bindings_[last]->var->kind != RelaxKind::kDataflowVar) {
-        consumers.push_back(KernelChoice::kGenerated);
-      }
-      const Type& type = bindings_[last]->var.ty();
-      choice->AddValue(kernel, consumers, estimate.keeps_layout ? EstimateReorder(type) : EstimateRoundTrip(type));
-      std::set<size_t> sources;
-      for (const size_t member : chain.members) CollectSources(member, &sources);
-      for (const size_t source : sources) {
-        if (kernel_of[source] == kernel) continue;
-        if (IsPooling(chain.name) || IsBetween(chain.name)) {
-          if (kernel_of[source] != KernelChoice::kGenerated) choice->Require(kernel, kernel_of[source]);
-        }
-        if (kernel_of[source] != KernelChoice::kGenerated || estimate.is_product) continue;
-        read[source].kernels.push_back(kernel);
-        read[source].is_image |= estimate.keeps_layout;
-      }
-    }
-    for (const auto& [source, readers] : read) {
-      const Type& type = bindings_[source]->var.ty();
-      choice->AddValue(KernelChoice::kGenerated, readers.kernels,
-                       readers.is_image ? EstimateReorder(type) : EstimateRoundTrip(type));
-    }
-  }
-
-  /// Bindings that use a value, those that only make it a number passed over.
-  std::vector<size_t> ReadersOf(const relax::Var& var) const {
-    std::vector<size_t> readers;
-    std::vector<const Object*> open = {var.get()};
-    while (!open.empty()) {
-      const auto users = users_.find(open.back());
-      open.pop_back();
-      if (users == users_.end()) continue;
-      for (const size_t user : users->second) {
-        const relax::Var& value = bindings_[user]->var;
-        if (operand_at_.count(value.get()) != 0) {
-          open.push_back(value.get());
-        } else {
-          readers.push_back(user);
-        }
-      }
-    }
-    return readers;
-  }
-
-  /// Bindings of tensors that binding `index` reads, likewise.
-  void CollectSources(size_t index, std::set<size_t>* sources) const {
-    std::vector<size_t> open = {index};
-    while (!open.empty()) {
-      const size_t next = open.back();
-      open.pop_back();
-      relax::VisitLeaves(BoundValue(bindings_[next]), [&](const Expr& leaf) {
-        const auto at = defined_.find(leaf.get());
-        if (at == defined_.end() || leaf.ty().as<TensorTypeNode>() == nullptr) return;
-        if (operand_at_.count(leaf.get()) != 0) {
-          open.push_back(at->second);
-        } else {
-          sources->insert(at->second);
-        }
-      });
-    }
-  }
-
-  void RecordChoice(const Chain& chain, const KernelEstimate& estimate, bool is_library) const {
-    char text[96];
-    std::snprintf(text, sizeof(text), "the library %.3g µs, generated code %.3g µs", 1e6 * estimate.library,
-                  1e6 * estimate.generated);
     const bool is_faster = estimate.library < estimate.generated;
-    const Reason of_library = is_faster ? Reason::kLibraryFaster : Reason::kLibraryAsNeighbours;
+    const bool is_sooner = expected_runs > 0 && estimate.library_once < estimate.generated_once;
+    const Reason of_library = is_faster   ? Reason::kLibraryFaster
+                              : is_sooner ? Reason::kLibrarySooner
+                                          : Reason::kLibraryAsNeighbours;
     const Reason of_generated = is_faster ? Reason::kGeneratedAsNeighbours : Reason::kGeneratedFaster;
     Record(chain.members.front(), chain.name, is_library ? of_library : of_generated, text,
            {{"library_ns", std::llround(1e9 * estimate.library)},
@@ -391,9 +254,10 @@ class BlockChains {
   /// Adds the next post-operation, if there is one.
   bool Grow(Chain* chain) const {
     const relax::Var& last = bindings_[chain->members.back()]->var;
-    const auto users = users_.find(last.get());
-    if (last->kind != RelaxKind::kDataflowVar || users == users_.end()) return false;
-    for (const auto& next : Candidates(last, users->second)) {
+    const std::vector<size_t>& users = uses_.Users(last.get());
+    if (last->kind != RelaxKind::kDataflowVar || users.empty()) return false;
+    for (const auto& next : Candidates(last, users)) {
+      if (!MayFollow(last, next)) continue;
       Chain longer = *chain;
       longer.members.insert(longer.members.end(), next.begin(), next.end());
       if (!IsKernel(longer, nullptr)) continue;
@@ -401,6 +265,21 @@ class BlockChains {
       return true;
     }
     return false;
+  }
+
+  /// Whether bindings may be post-operations on `value`, as far as is seen without making a function of them: results
+  /// of its shape, of operators that begin no chain other than one between kernels.
+  bool MayFollow(const relax::Var& value, const std::vector<size_t>& next) const {
+    const auto* type = value.ty().as<TensorTypeNode>();
+    const auto* result = bindings_[next.back()]->var.ty().as<TensorTypeNode>();
+    if (type == nullptr || result == nullptr || type->ndim < 0 || type->ndim != result->ndim) return false;
+    if (StaticDims(value.ty()) != StaticDims(bindings_[next.back()]->var.ty())) return false;
+    return std::none_of(next.begin(), next.end(), [&](size_t index) {
+      const auto* call = BoundValue(bindings_[index]).as<relax::CallNode>();
+      if (call == nullptr || call->op.as<OpNode>() == nullptr) return true;
+      const char* name = AnchorName(relax::OpName(GetRef<relax::Call>(call)));
+      return name != nullptr && std::string_view(name) != "dnnl.binary";
+    });
   }
 
   /// Sets of bindings that use `value`, all that use it, and that only the last of them passes anything on of: the
@@ -419,8 +298,8 @@ class BlockChains {
       const relax::Var& var = bindings_[next]->var;
       if (open.empty()) candidates.push_back(members);
       if (var->kind != RelaxKind::kDataflowVar) break;
-      const auto more = users_.find(var.get());
-      if (more != users_.end()) open.insert(more->second.begin(), more->second.end());
+      const std::vector<size_t>& more = uses_.Users(var.get());
+      open.insert(more.begin(), more.end());
     }
     return candidates;
   }
@@ -437,16 +316,12 @@ class BlockChains {
                .subject_span = BoundValue(bindings_[index])->span});
   }
 
-  std::vector<Binding> bindings_;
+  const BlockUses uses_;
+  const std::vector<Binding>& bindings_;
   bool quantized_;
   std::string function_;
   transform::DecisionLog* log_;
   std::vector<bool> taken_;
-  std::unordered_map<const Object*, size_t> defined_;
-  /// Values that are quantised operands of those that use them, and where they are bound.
-  QuantizedOperands operands_;
-  std::unordered_map<const Object*, size_t> operand_at_;
-  std::unordered_map<const Object*, std::vector<size_t>> users_;
   std::map<size_t, Chain> chains_;
 };
 
@@ -481,7 +356,7 @@ class Partitioner : public relax::SeqRewriter {
     return relax::DataflowBlock(std::move(bindings));
   }
 
-  Binding CallOf(const BlockChains& chains, const BlockChains::Chain& chain) {
+  Binding CallOf(const BlockChains& chains, const Chain& chain) {
     GroupFunction group({.bind_constants = true});
     const Function function = chains.MakeFunction(chain.name, chain.members, &group);
     const GlobalVar callee(String(names_.Unique(group.name())), function->ty);
@@ -516,8 +391,11 @@ bool MultipliesBytes(const Target& target) { return target.HasFeature("avx512vnn
 transform::Pass PartitionBy(PartitionMode mode) {
   return transform::ModulePass(
       {.name = "PartitionFor"}, [mode](IRModule module, const transform::PassContext& context) {
-        if (!mode.quantized || MultipliesBytes(Target::Current()))
-          return RunPartition(std::move(module), mode, context);
+        if (!mode.quantized || MultipliesBytes(Target::Current())) {
+          PartitionMode of_context = mode;
+          of_context.expected_runs = context.GetInt("expected_runs");
+          return RunPartition(std::move(module), of_context, context);
+        }
         context.decisions->Add({.pass = "PartitionFor",
                                 .function = "",
                                 .subject = "dnnl",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <unordered_map>
 
@@ -11,6 +12,7 @@
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/limits.h"
 #include "deuteron/support/parallel.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::codegen {
@@ -21,39 +23,87 @@ struct Kernel {
   tir::PrimFunc func;
   std::vector<std::string> names;
   int64_t size = 0;
+  /// Whether it executes so little, in all calls that are expected, that to optimise it would take longer.
+  bool is_light = false;
 };
 
-int64_t SizeOf(const tir::PrimFunc& func) {
-  int64_t size = 0;
-  tir::PostOrderVisit(func->body, [&size](const ObjectRef&) { ++size; });
-  return size;
-}
+/// Counts the nodes of a kernel, and how many of them a call of it executes.
+class NodeCounter : public tir::StmtExprVisitor {
+ public:
+  void VisitStmt(const tir::Stmt& stmt) override {
+    Count();
+    StmtExprVisitor::VisitStmt(stmt);
+  }
+  void VisitExpr(const PrimExpr& expr) override {
+    Count();
+    StmtExprVisitor::VisitExpr(expr);
+  }
+  int64_t size() const { return size_; }
+  double executed() const { return executed_; }
+
+ private:
+  void VisitFor_(const tir::ForNode* op) override {
+    const double outside = times_;
+    times_ *= static_cast<double>(tir::AssumedExtent(op->extent));
+    StmtExprVisitor::VisitFor_(op);
+    times_ = outside;
+  }
+  void Count() {
+    ++size_;
+    executed_ += times_;
+  }
+
+  int64_t size_ = 0;
+  double times_ = 1;
+  double executed_ = 0;
+};
+
+/// Seconds of a core that LLVM takes at least to optimise a kernel, and the most that a node of one that it did not
+/// optimise takes longer each time that it is executed.
+constexpr double kSecondsToOptimize = 3e-3, kSecondsOfNode = 1.5e-9;
 
 /// The distinct kernels of a module, largest first.
-std::vector<Kernel> DistinctKernels(const IRModule& module) {
+std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions& options) {
   std::vector<Kernel> kernels;
   std::unordered_map<tir::PrimFunc, size_t, StructuralHash, StructuralEqual> known;
+  // Of each, the nodes that all its calls execute.
+  std::vector<double> executed, executed_by_call;
   for (const auto& [var, func] : module->functions) {
     tir::PrimFunc prim_func = As<tir::PrimFunc>(func);
     if (!prim_func.defined()) continue;
     prim_func = WithoutAttr(std::move(prim_func), "global_symbol");
     const auto [it, fresh] = known.emplace(prim_func, kernels.size());
-    if (fresh) kernels.push_back({prim_func, {}, SizeOf(prim_func)});
+    if (fresh) {
+      NodeCounter counter;
+      counter.VisitStmt(prim_func->body);
+      kernels.push_back({prim_func, {}, counter.size()});
+      executed_by_call.push_back(counter.executed());
+      executed.push_back(0);
+    }
     kernels[it->second].names.emplace_back(var->name_hint);
+    const auto calls = options.expected_calls.find(kernels[it->second].names.back());
+    const bool is_counted = calls != options.expected_calls.end();
+    executed[it->second] +=
+        is_counted ? calls->second * executed_by_call[it->second] : std::numeric_limits<double>::infinity();
+  }
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    kernels[i].is_light = executed[i] * kSecondsOfNode < kSecondsToOptimize;
   }
   std::stable_sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) { return a.size > b.size; });
   return kernels;
 }
 
-/// Deals the kernels out to groups, of which threads take one after the other. The last ones are the smallest: threads
-/// end at about the same time, however long LLVM takes for a node.
-std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& kernels, size_t groups, size_t threads) {
+/// Deals the kernels that are light, or those that are not, out to groups, of which threads take one after the other.
+/// The last ones are the smallest: threads end at about the same time, however long LLVM takes for a node.
+std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& kernels, bool light, size_t groups,
+                                                  size_t threads) {
   groups = std::max<size_t>(1, std::min(groups, kernels.size()));
   threads = std::max<size_t>(1, threads);
   const size_t rounds = (groups + threads - 1) / threads;
   std::vector<std::vector<const Kernel*>> result(groups);
   std::vector<int64_t> load(groups, 0);
   for (const Kernel& kernel : kernels) {
+    if (kernel.is_light != light) continue;
     const int64_t size = kernel.size + 100;
     size_t best = 0;
     double least = 0;
@@ -66,7 +116,7 @@ std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& ker
     result[best].push_back(&kernel);
     load[best] += size;
   }
-  if (!kernels.empty()) std::erase_if(result, [](const auto& group) { return group.empty(); });
+  std::erase_if(result, [](const auto& group) { return group.empty(); });
   return result;
 }
 
@@ -192,20 +242,34 @@ constexpr size_t kMostGroupsOfThread = 8;
 /// Compiles in groups, several at once; the first exception of any is thrown again. Without threads: all as one.
 std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& target, const CodegenOptions& options,
                                        const std::string& prefix, Product product, size_t threads) {
-  const std::vector<Kernel> kernels = DistinctKernels(lowered);
+  std::vector<Kernel> kernels = DistinctKernels(lowered, options);
+  if (threads == 0) {
+    for (Kernel& kernel : kernels) kernel.is_light = false;
+  }
   int64_t nodes = 0;
-  for (const Kernel& kernel : kernels) nodes += kernel.size;
+  for (const Kernel& kernel : kernels) nodes += kernel.is_light ? 0 : kernel.size;
   const size_t count = std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), kFewestGroupsOfThread * threads,
                                   kMostGroupsOfThread * threads);
-  const auto groups = Partition(kernels, std::max<size_t>(count, 1), threads);
+  auto groups = Partition(kernels, /*light=*/false, std::max<size_t>(count, 1), threads);
+  const size_t optimized = groups.size();
+  for (auto& group : Partition(kernels, /*light=*/true, kFewestGroupsOfThread * threads, threads)) {
+    groups.push_back(std::move(group));
+  }
+  // An object without kernels is one, too.
+  if (groups.empty()) groups.emplace_back();
+  CodegenOptions as_it_is = options;
+  as_it_is.opt_level = 0;
   std::vector<std::string> results(groups.size());
   std::atomic<bool> failed{false};
-  Machines machines(target, options);
+  Machines machines(target, options), machines_as_it_is(target, as_it_is);
   ForEachInParallel(groups.size(), threads, [&](size_t i) {
     try {
-      std::unique_ptr<llvm::TargetMachine> machine = machines.Take();
-      results[i] = CompileGroup(groups[i], target, options, prefix, product, machine.get(), &failed);
-      machines.GiveBack(std::move(machine));
+      const bool optimizes = i < optimized;
+      Machines* made = optimizes ? &machines : &machines_as_it_is;
+      std::unique_ptr<llvm::TargetMachine> machine = made->Take();
+      results[i] =
+          CompileGroup(groups[i], target, optimizes ? options : as_it_is, prefix, product, machine.get(), &failed);
+      made->GiveBack(std::move(machine));
     } catch (...) {
       failed.store(true);
       throw;

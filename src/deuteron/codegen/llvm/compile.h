@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "deuteron/ir/module.h"
@@ -21,6 +22,9 @@ struct CodegenOptions {
   bool verify = false;
   /// Every access of a kernel is compared with its buffer; one that lies outside ends the kernel with an error.
   bool check_bounds = false;
+  /// How often kernels will be called, by name, where that is so seldom that the time counts in which they are
+  /// compiled; others are called often.
+  std::unordered_map<std::string, double> expected_calls;
 };
 
 /// Machine code in this process; owns it.

@@ -148,7 +148,8 @@ inline IRModule Lowered(const tir::PrimFunc& func, const Target& target) {
   return module;
 }
 
-/// Lowers, compiles and runs `func`, without and with accesses checked, and compares every parameter with what
+/// Lowers, compiles and runs `func`, as it is by default, with accesses checked, and as a kernel that is too seldom
+/// called to be optimised, and compares every parameter with what
 /// `reference` interpreted gives. `dims` are the values of symbolic dimensions and scalar parameters.
 inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& reference, double tolerance = 0,
                          const ExprVarMap& dims = {}, const Target& target = Target::Host()) {
@@ -169,16 +170,19 @@ inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& referen
   for (const tir::Var& var : tir::KernelScalars(reference)) scalars.push_back(AsConstInt(dims.at(var)).value());
   interpreter::RunPrimFunc(reference, expected, parameters);
   const IRModule module = Lowered(func, target);
-  for (const bool checked : {false, true}) {
+  const std::vector<std::pair<std::string, CodegenOptions>> ways = {
+      {"", {.verify = true}},
+      {", with accesses checked", {.verify = true, .check_bounds = true}},
+      {", not optimised", {.verify = true, .expected_calls = {{"kernel", 0}}}}};
+  for (const auto& [way, options] : ways) {
     for (size_t i = 0; i < got.size(); ++i) std::memcpy(data[i], given[i].data_ptr(), BytesOf(given[i]));
-    const CompiledKernels kernels = CompileInMemory(module, target, {.verify = true, .check_bounds = checked});
+    const CompiledKernels kernels = CompileInMemory(module, target, options);
     TestContext context;
     const int code = kernels.Lookup("kernel")(context.get(), data.data(), scalars.data());
     EXPECT_EQ(code, 0) << context.error;
     EXPECT_EQ(context.live, 0) << "scratch memory was not released";
     for (size_t i = 0; i < got.size(); ++i) {
-      ExpectClose(got[i], expected[i], tolerance,
-                  "parameter " + std::to_string(i) + (checked ? ", with accesses checked" : ""));
+      ExpectClose(got[i], expected[i], tolerance, "parameter " + std::to_string(i) + way);
     }
   }
 }

@@ -1,5 +1,7 @@
 #include "deuteron/codegen/vm/compile.h"
 
+#include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/relax/transform/memory/passes.h"
 #include "deuteron/runtime/artifact.h"
+#include "deuteron/runtime/instruction.h"
 #include "deuteron/runtime/plugin.h"
 
 namespace deuteron::codegen {
@@ -76,6 +79,22 @@ std::vector<std::string> PluginsOf(const runtime::Program& program) {
     if (external.plugin != "shared_object") plugins.insert(external.plugin);
   }
   return {plugins.begin(), plugins.end()};
+}
+
+std::unordered_map<std::string, double> CallsOfKernels(const runtime::Program& program, int64_t runs) {
+  std::vector<double> calls(program.kernels.size(), 0);
+  for (const runtime::FunctionSpec& function : program.functions) {
+    for (size_t word = 0; word < function.code.size(); word += runtime::LengthOf(function.code[word])) {
+      if (runtime::OpcodeOf(function.code[word]) != runtime::Opcode::kKernel) continue;
+      calls[function.code[word + 1]] +=
+          function.name == "main" ? static_cast<double>(runs) : std::numeric_limits<double>::infinity();
+    }
+  }
+  std::unordered_map<std::string, double> known;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (std::isfinite(calls[i])) known.emplace(program.kernels[i].symbol, calls[i]);
+  }
+  return known;
 }
 
 std::string KernelSymbol(const std::string& name) {

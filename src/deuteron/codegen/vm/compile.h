@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "deuteron/ir/module.h"
@@ -30,6 +31,10 @@ CompiledProgram CompileProgram(const IRModule& module, int pack_for_threads = 0)
 
 /// The plugins that a program needs beside the runtime library.
 std::vector<std::string> PluginsOf(const runtime::Program& program);
+
+/// How often kernels are called, by symbol, in so many runs of function "main"; without those that other functions call
+/// as well, whose calls are not known.
+std::unordered_map<std::string, double> CallsOfKernels(const runtime::Program& program, int64_t runs);
 
 /// The symbol of the kernel of PrimFunc `name`: a valid C identifier, unique by name.
 std::string KernelSymbol(const std::string& name);

@@ -81,6 +81,10 @@ std::vector<ConfigKey>& MutableConfigKeys() {
        "operators without tensor inputs (full, arange, ...) of more elements are not folded"},
       {"precision", ConfigKey::kString, 0, "f32",
        "f32, bf16 or f16: what products and convolutions of float32 may round their operands to (--precision)"},
+      {"expected_runs", ConfigKey::kInt, 0, "",
+       "how often what is compiled will run: with --backend auto, what it takes to make a kernel counts beside that; "
+       "0: "
+       "so often that it does not"},
       {"tune_seconds", ConfigKey::kInt, 0, "",
        "seconds in which schedules of the kernels that take the most time are measured; 0: none are (--tune)"},
       {"tune_folder", ConfigKey::kString, 0, "", "where what was measured is kept; empty: it is not"},

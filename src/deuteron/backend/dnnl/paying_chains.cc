@@ -1,0 +1,161 @@
+#include "deuteron/backend/dnnl/paying_chains.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "deuteron/backend/kernel_choice.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+class PayingChains {
+ public:
+  PayingChains(const BlockUses& block, const std::vector<DescribedChain>& chains, int64_t expected_runs)
+      : block_(block), chains_(chains), expected_runs_(expected_runs) {
+    kernel_of_.assign(block.bindings().size(), KernelChoice::kGenerated);
+    for (size_t i = 0; i < block.bindings().size(); ++i) {
+      const auto* call = relax::BoundValue(block.bindings()[i]).as<relax::CallNode>();
+      // Quantised kernels are functions already.
+      if (call != nullptr && call->op->kind == RelaxKind::kGlobalVar) kernel_of_[i] = KernelChoice::kLibrary;
+    }
+    for (const DescribedChain& described : chains) {
+      estimates_.push_back(EstimateKernel(described.kernel, TypeOf(described)));
+      const size_t kernel = choice_.AddKernel(InRuns(estimates_.back().library), InRuns(estimates_.back().generated));
+      for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
+    }
+    AddValues();
+    if (expected_runs > 0) AddMaking();
+  }
+
+  std::vector<ChainVerdict> Choose() {
+    std::vector<bool> is_library = choice_.Choose();
+    const std::vector<bool> all(is_library.size(), true);
+    const auto seconds = [&](const std::vector<bool>& chosen) {
+      return choice_.SecondsOf(chosen) + SecondsBetweenFunctions(chosen);
+    };
+    if (seconds(all) <= seconds(is_library)) is_library = all;
+    std::vector<ChainVerdict> verdicts;
+    for (size_t i = 0; i < chains_.size(); ++i) verdicts.push_back({is_library[i], estimates_[i]});
+    return verdicts;
+  }
+
+ private:
+  const Type& TypeOf(const DescribedChain& described) const { return block_.var(described.chain.members.back()).ty(); }
+
+  /// What seconds of each run sum up to beside those before the first one.
+  double InRuns(double seconds) const { return static_cast<double>(std::max<int64_t>(expected_runs_, 1)) * seconds; }
+
+  /// What it takes to make kernels, once for those that compute the same, and to open the library for the first.
+  void AddMaking() {
+    std::map<std::string, std::vector<size_t>> alike;
+    std::vector<size_t> all;
+    for (size_t i = 0; i < chains_.size(); ++i) {
+      all.push_back(KernelChoice::kFirstKernel + i);
+      alike[TextOfKernel(chains_[i].kernel, TypeOf(chains_[i]))].push_back(all.back());
+    }
+    for (const auto& [text, kernels] : alike) {
+      const KernelEstimate& estimate = estimates_[kernels.front() - KernelChoice::kFirstKernel];
+      choice_.AddShared(KernelChoice::kLibrary, kernels, estimate.library_once);
+      choice_.AddShared(KernelChoice::kGenerated, kernels, estimate.generated_once);
+    }
+    choice_.AddShared(KernelChoice::kLibrary, all, EstimateOpening());
+  }
+
+  /// What a cut does not see of a choice: images that go from one function of the library to another, between which
+  /// generated code depends on the first, change their layout twice.
+  double SecondsBetweenFunctions(const std::vector<bool>& is_library) const {
+    const auto is_in_library = [&](size_t binding) { return KernelChoice::IsLibrary(is_library, kernel_of_[binding]); };
+    double seconds = 0;
+    // Functions of the library one after the other on the longest way to a binding.
+    std::vector<int64_t> functions(block_.bindings().size(), 0);
+    for (size_t i = 0; i < block_.bindings().size(); ++i) {
+      std::set<size_t> sources;
+      block_.CollectSources(i, &sources);
+      for (const size_t source : sources) {
+        const bool begins = is_in_library(i) && !is_in_library(source);
+        functions[i] = std::max(functions[i], functions[source] + (begins ? 1 : 0));
+      }
+      if (!is_in_library(i)) continue;
+      for (const size_t source : sources) {
+        if (functions[source] == functions[i] || !is_in_library(source)) continue;
+        seconds += InRuns(2 * EstimateReorder(block_.var(source).ty()));
+      }
+    }
+    return seconds;
+  }
+
+  /// What values cost that one side computes and the other uses: images change their layout, and what would be fused
+  /// with generated code is stored and loaded again.
+  void AddValues() {
+    // Values that come from generated code, and chains that read them.
+    struct Readers {
+      std::vector<size_t> kernels;
+      bool is_image = false;
+    };
+    std::map<size_t, Readers> read;
+    for (size_t i = 0; i < chains_.size(); ++i) {
+      const auto& [name, members] = chains_[i].chain;
+      const KernelEstimate& estimate = estimates_[i];
+      const size_t last = members.back(), kernel = kernel_of_[last];
+      std::vector<size_t> consumers;
+      for (const size_t reader : block_.ReadersOf(block_.var(last))) {
+        // Between two kernels that nothing is fused of, a value is stored in any case.
+        if (estimate.keeps_layout || kernel_of_[reader] == KernelChoice::kGenerated ||
+            IsAttention(kernel, kernel_of_[reader])) {
+          consumers.push_back(kernel_of_[reader]);
+        }
+      }
+      if (estimate.keeps_layout && block_.var(last)->kind != RelaxKind::kDataflowVar) {
+        consumers.push_back(KernelChoice::kGenerated);
+      }
+      const Type& type = block_.var(last).ty();
+      choice_.AddValue(kernel, consumers,
+                       InRuns(estimate.keeps_layout ? EstimateReorder(type) : EstimateRoundTrip(type)));
+      std::set<size_t> sources;
+      for (const size_t member : members) block_.CollectSources(member, &sources);
+      for (const size_t source : sources) {
+        if (kernel_of_[source] == kernel) continue;
+        if (IsPooling(name) || IsBetween(name)) {
+          if (kernel_of_[source] != KernelChoice::kGenerated) choice_.Require(kernel, kernel_of_[source]);
+        }
+        if (kernel_of_[source] != KernelChoice::kGenerated || estimate.is_product) continue;
+        read[source].kernels.push_back(kernel);
+        read[source].is_image |= estimate.keeps_layout;
+      }
+    }
+    for (const auto& [source, readers] : read) {
+      const Type& type = block_.var(source).ty();
+      choice_.AddValue(KernelChoice::kGenerated, readers.kernels,
+                       InRuns(readers.is_image ? EstimateReorder(type) : EstimateRoundTrip(type)));
+    }
+  }
+
+  /// Whether two kernels, of which one reads the other, are parts of what generated code computes as one: of attention.
+  bool IsAttention(size_t producer, size_t reader) const {
+    if (reader < KernelChoice::kFirstKernel) return false;
+    const std::string_view first = chains_[producer - KernelChoice::kFirstKernel].chain.name;
+    const std::string_view second = chains_[reader - KernelChoice::kFirstKernel].chain.name;
+    return (first == "dnnl.softmax" && second == "dnnl.matmul") || (first == "dnnl.matmul" && second == "dnnl.softmax");
+  }
+
+  const BlockUses& block_;
+  const std::vector<DescribedChain>& chains_;
+  const int64_t expected_runs_;
+  KernelChoice choice_;
+  std::vector<KernelEstimate> estimates_;
+  /// Of a binding: the kernel that it is part of.
+  std::vector<size_t> kernel_of_;
+};
+
+}  // namespace
+
+std::vector<ChainVerdict> ChoosePaying(const BlockUses& block, const std::vector<DescribedChain>& chains,
+                                       int64_t expected_runs) {
+  return PayingChains(block, chains, expected_runs).Choose();
+}
+
+}  // namespace deuteron::backend::dnnl
