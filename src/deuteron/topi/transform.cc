@@ -181,7 +181,8 @@ te::Tensor Tile(const te::Tensor& x, const std::vector<int64_t>& repeats) {
 te::Tensor Repeat(const te::Tensor& x, int64_t repeats, size_t axis) {
   const PrimExpr extent = arith::Analyzer().Simplify(x.shape()[axis] * repeats);
   return ComputeAx(WithAxis(x.shape(), axis, extent), "T_repeat", [&](const Array<tir::Var>& vars) {
-    return x(WithAxis(Indices(vars), axis, FloorDiv(vars[axis], repeats)));
+    // Repeated no times there is none whose index could be divided.
+    return x(WithAxis(Indices(vars), axis, FloorDiv(vars[axis], std::max<int64_t>(repeats, 1))));
   });
 }
 

@@ -112,6 +112,8 @@ TEST(Manipulate, MovesElements) {
                 return x.at({i[0], i[1] / 2, i[2]});
               })},
         {{0, 1, "n"}});
+  Check({x}, [](const auto& v) { return Repeat(v[0], 0, 1); }, {Fill({2, 0, 4}, [](const Index&) { return 0.0; })},
+        {{0, 1, "n"}});
   Check({x}, [](const auto& v) { return Repeat(v[0], 2); },
         {Fill({48}, [&](const Index& i) { return x.values[i[0] / 2]; })});
   Check({x},

@@ -366,7 +366,8 @@ void SplitByQuotient(Schedule* schedule, const Block& name,
     const auto length = AsConstInt(quotient->b);
     for (size_t i = 0; length && i < block->iter_vars.size(); ++i) {
       const auto extent = AsConstInt(block->iter_vars[i]->dom->extent);
-      if (quotient->a.same_as(block->iter_vars[i]->var) && extent && *extent % *length == 0 && wanted(i, *length)) {
+      if (quotient->a.same_as(block->iter_vars[i]->var) && extent && *length > 0 && *extent % *length == 0 &&
+          wanted(i, *length)) {
         split = {i, *length};
       }
     }
