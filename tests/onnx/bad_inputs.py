@@ -140,6 +140,21 @@ CONSTANTS = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 3, N] x, boo
 PAIRS = """<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x, float[M, 3] w) => (float[] y) {
     y = Scan <num_scan_inputs = 2, body = b (float[3] p, float[3] q) => (float[3] r) { r = Add (p, q) }> (x, w) }"""
 
+# Of lengths that only the run tells: from an axis without elements nothing is taken, and a shape that overflows names its node.
+LENGTHS = (
+    *((f'z = Constant <value_ints = [2, 3]> () y = Resize <mode = "{mode}"> (x, , , z)', (0, 3), USAGE, "the length of an axis that is resized is 0") for mode in ("nearest", "linear", "cubic")),
+    ('z = Constant <value_ints = [0, 3]> () y = Resize (x, , , z)', (0, 3), 0, ""),
+    ('y = Resize <mode = "linear"> (x, , , w)', (0, 3), USAGE, "the length of an axis that is resized is 0"),
+    *((f'p = Constant <value_ints = [1, 0, 0, 0]> () y = Pad <mode = "{mode}"> (x, p)', (0, 3), USAGE, "the length of an axis whose elements are repeated is 0")
+      for mode in ("edge", "wrap", "reflect")),
+    ('p = Constant <value_ints = [1, 0, 0, 0]> () y = Pad <mode = "edge"> (x, p)', (1, 3), 0, ""),
+    ('a = Constant <value_ints = [0, 1]> () i = Unsqueeze (x, a) g = Constant <value: tensor = float[1, 1, 1, 2] {0.5, 0.5}> () y = GridSample (i, g)', (0, 3), USAGE,
+     "the length of an axis of the image is 0"),
+    ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 3), USAGE, "the length of the signal is 3 and has to be at least 4"),
+    ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 4), 0, ""),
+    ('y = Reshape (x, w)', (2, 3), MODEL, "a shape overflows"),
+)
+
 # Sizes that only the run tells, and the words for those that do not agree.
 SIZES = (
     ("y = MatMul (a, b)", ["node 'fit': input 'b', dimension 0: expected K of input 'a' = 3, got 5 (of (5, 4)); give inputs of sizes that agree"]),
@@ -167,7 +182,7 @@ SLICES = (
     ("s, e", (3, 3, 0, 0), MODEL, "node 'cut': the part of input 's' that there are axes for, dimension 0: expected S of input 's' = 3, got 2"),
     ("s, e, a", (1, 2, 1, 0), MODEL, "node 'cut': input 'e', dimension 0: expected A of input 'a' = 1, got 2"),
     ("s, e, a, t", (1, 1, 1, 2), MODEL, "node 'cut': input 't', dimension 0: expected A of input 'a' = 1, got 2"),
-    ("s, e, one, t", (1, 1, 0, 1), USAGE, "at 'cut': division of an integer by zero"),
+    ("s, e, one, t", (1, 1, 0, 1), USAGE, "node 'cut': a step, whatever its sign, is 0 and has to be at least 1"),
 )
 
 # Divisions that are fused with what comes before and after: the message is about the nodes that divide.
@@ -233,6 +248,15 @@ def main():
             if result.returncode != MODEL or any(word not in result.stderr for word in words) or re.search(r"match_cast|\b[lg]v[0-9]*\b", result.stderr):
                 failures += 1
                 print(f"FAILED {node}: status {result.returncode}, {result.stdout}{result.stderr}")
+        for nodes, shape, status, word in LENGTHS:
+            text = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, K] x, int64[2] w) => (float[R, S] y) { %s }' % "[fit] y = ".join(nodes.rsplit("y = ", 1))
+            model = onnx.parser.parse_model(text)
+            model.graph.output[0].type.tensor_type.ClearField("shape")
+            wanted = ints(2**40, 2**40) if "Reshape" in nodes else ints(2, 3)
+            result = run(binary, folder, model, {"x": np.ones(shape, np.float32), "w": wanted})
+            if result.returncode != status or word not in result.stderr or (status and "'fit'" not in result.stderr):
+                failures += 1
+                print(f"FAILED lengths {nodes}: status {result.returncode}, {result.stdout}{result.stderr}")
         for nodes, place in GROUPS:
             ones = np.ones((4, 16), np.int64)
             result = run(binary, folder, onnx.parser.parse_model(FUSED % nodes), {"x": ones, "one": ones, "z": np.eye(4, 16, dtype=np.int64)})

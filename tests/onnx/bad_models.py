@@ -273,6 +273,36 @@ def of_unknown_rank():
         y = SplitToSequence (x, k) }"""), [], UNSUPPORTED, ["'y'", "ConcatFromSequence"]
 
 
+def of_nothing():
+    """What would be taken from axes without elements, from windows of padding alone, and by operands of other lengths."""
+    def made(op, inputs, constants=(), opset=21, **attributes):
+        shapes = [value(name, shape) for name, shape in inputs.items() if name and shape is not None]
+        return model([node(op, list(inputs), ["y"], "/it", **attributes)], [numpy_helper.from_array(array, name) for name, array in constants], shapes,
+                     [helper.make_empty_tensor_value_info("y")], opset)
+
+    for mode in ("nearest", "linear", "cubic"):
+        resized = node("Resize", ["x", "", "", "z"], ["y"], "/it", mode=mode)
+        yield f"nothing resized, {mode}", model([resized], [numpy_helper.from_array(np.array([1, 1, 2, 4]), "z")], [value("x", (1, 1, 0, 4))], [
+            helper.make_empty_tensor_value_info("y")]), [], MODEL, ["/it", "an axis that is resized is 0"]
+    for mode in ("edge", "wrap", "reflect"):
+        yield f"nothing repeated, {mode}", made("Pad", {"x": (0, 3), "p": None}, [("p", np.array([1, 0, 0, 0]))], mode=mode), [], MODEL, ["/it", "repeated is 0"]
+    for padding in ("zeros", "border", "reflection"):
+        yield f"samples of nothing, {padding}", made("GridSample", {"x": (1, 1, 0, 4), "g": (1, 2, 2, 2)}, padding_mode=padding), [], MODEL, ["/it", "of the image is 0"]
+    yield "regions of nothing", made("RoiAlign", {"x": (1, 1, 4, 0), "r": (1, 4), "b": None}, [("b", np.array([0]))]), [], MODEL, ["/it", "of the image is 0"]
+    for pads in ([2, 0, 0, 0], [0, 0, 0, 2]):
+        for op in ("MaxPool", "AveragePool"):
+            yield f"{op} of padding, {pads}", made(op, {"x": (1, 1, 4, 4)}, kernel_shape=[2, 2], pads=pads), [], MODEL, ["/it", "a window lies in the padding alone"]
+    for op, dtype in (("QuantizeLinear", np.float32), ("DequantizeLinear", np.uint8)):
+        blocks = [("q", np.ones((2, 6), dtype)), ("s", np.ones((2, 2), np.float32))]
+        yield f"{op} by blocks of no size", made(op, {"q": None, "s": None}, blocks, axis=1), [], MODEL, ["/it", "block_size"]
+    deformed = {"x": (2, 1, 3, 3), "w": (1, 1, 2, 2), "o": (2, 8, 2, 2)}
+    for axis in (0, 2, 3):
+        mask = [2, 4, 2, 2]
+        mask[axis] = 1
+        yield f"a mask of another length along {axis}", made("DeformConv", {**deformed, "": None, "m": tuple(mask)}), [], MODEL, ["/it", "input 'm' is float32"]
+    yield "offsets of another batch", made("DeformConv", {**deformed, "o": (1, 8, 2, 2)}), [], MODEL, ["/it", "input 'o' is float32"]
+
+
 def cases(folder):
     """(name, model or bytes or path, flags, exit status, words of the message)"""
     good = model([node("Relu", ["x"], ["y"], "/relu")])
@@ -341,6 +371,7 @@ def cases(folder):
     yield from unlike_their_signature()
     yield from of_unknown_rank()
     yield from damaged_trees(folder)
+    yield from of_nothing()
     yield "graphs too deep", deep_graphs(50), [], UNSUPPORTED, ["nesting"]
 
 

@@ -47,6 +47,19 @@ def divisions():
                 yield dataclasses.replace(one, expected=[np.array([[(v + 2**63) % 2**64 - 2**63 for v in row]] * 3, I).astype(dtype)])
 
 
+def alone():
+    """What ONNX's text defines and ONNX Runtime refuses (docs/differences.md)."""
+    x = f(2, 7, 3, 4)
+    for size in (2, 4, 16):
+        sums = np.stack([np.square(x[:, max(0, c - (size - 1) // 2):c + size // 2 + 1].astype(np.float64)).sum(axis=1) for c in range(7)], axis=1)
+        yield dataclasses.replace(case("LRN", [x], size=size, alpha=0.5), expected=[(x / (1 + 0.5 / size * sums) ** 0.75).astype(F)])
+    yield dataclasses.replace(case("Resize", [x, Const(f(0)), Const(f(0)), ints(2, 7, 0, 4)]), expected=[x[:, :, :0]])
+    padded = np.pad(f(1, 1, 4), ((0, 0), (0, 0), (3, 2)))
+    windows = np.stack([padded[:, :, k:8 + k] for k in range(2)]).astype(np.float64)
+    yield dataclasses.replace(case("LpPool", [f(1, 1, 4)], kernel_shape=[2], pads=[3, 2]), expected=[np.sqrt(np.square(windows).sum(axis=0)).astype(F)])
+    yield dataclasses.replace(case("AveragePool", [f(1, 1, 4)], kernel_shape=[2], pads=[3, 2], count_include_pad=1), expected=[windows.mean(axis=0).astype(F)])
+
+
 def cases():
     yield case("Softplus", [np.array([-20, -3, 0, 3, 11.5, 18.9, 60], np.float16)])
     for op in ["Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sinh", "Cosh", "Tan",
@@ -65,6 +78,7 @@ def cases():
             yield case(op, [f(*a), f(*b, low=0.5, high=2.0)])
         yield case(op, [i(2, 3), i(3, low=1)])
     yield from divisions()
+    yield from alone()
     for op in ["Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"]:
         yield case(op, [i(4, 3), i(3)])
     for op in ["Less", "Greater"]:

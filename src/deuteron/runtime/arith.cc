@@ -4,7 +4,6 @@
 
 #include "deuteron/runtime/instruction.h"
 #include "deuteron/runtime/vm.h"
-#include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -16,16 +15,17 @@ int64_t FloorDivide(int64_t a, int64_t b) {
 
 }  // namespace
 
-void Arith(const uint32_t* words, Frame* frame) {
+const char* Arith(const uint32_t* words, Frame* frame) {
   const int64_t a = frame->cells[words[3]];
   const int64_t b = frame->cells[words[4]];
   int64_t& result = frame->cells[words[2]];
   const auto op = static_cast<ArithOp>(words[1]);
   bool overflow = false;
+  const char* problem = nullptr;
   const auto require_divisor = [&] {
-    if (b == 0) DEUTERON_THROW(ModelError) << "division by zero in a shape of " << frame->function->name;
+    if (b == 0) problem = "is divided by zero";
     overflow = a == INT64_MIN && b == -1;
-    return !overflow;
+    return b != 0 && !overflow;
   };
   switch (op) {
     case ArithOp::kAdd:
@@ -89,9 +89,7 @@ void Arith(const uint32_t* words, Frame* frame) {
       result = static_cast<int32_t>(a);
       break;
   }
-  if (overflow) {
-    DEUTERON_THROW(ModelError) << "a shape of " << frame->function->name << " overflows at these sizes of the inputs";
-  }
+  return overflow ? "overflows at these sizes of the inputs" : problem;
 }
 
 }  // namespace deuteron::runtime

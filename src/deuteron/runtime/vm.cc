@@ -157,7 +157,7 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
         if constexpr (kProfile) Record(*frame, words, program_.kernels[words[1]].symbol, begin);
         break;
       case Opcode::kArith:
-        Arith(words, frame);
+        if (const char* problem = Arith(words, frame)) RefuseShape(*frame, words, problem);
         break;
       case Opcode::kEnter:
         Enter(frame);
@@ -466,6 +466,12 @@ std::string Machine::PlaceOf(const FunctionSpec& function, const uint32_t* words
     if (mark.word == word) return program_.strings[mark.text];
   }
   return "";
+}
+
+void Machine::RefuseShape(const Frame& frame, const uint32_t* words, const char* problem) const {
+  const std::string place = PlaceOf(*frame.function, words);
+  if (!place.empty()) DEUTERON_THROW(ModelError) << "at '" << place << "': a shape " << problem;
+  DEUTERON_THROW(ModelError) << "a shape of " << frame.function->name << " " << problem;
 }
 
 std::string Machine::SourceOf(const FunctionSpec& function, const uint32_t* words) const {

@@ -45,8 +45,8 @@ struct Frame {
 void MatchValue(const Program& program, const TypeSpec& type, const Any& value, Frame* frame, const std::string& what,
                 bool is_input);
 
-/// The instruction kArith at `words`: a cell from others. A ModelError where it overflows or divides by zero.
-void Arith(const uint32_t* words, Frame* frame);
+/// The instruction kArith at `words`: a cell from others. What a shape does where there is none, else null.
+const char* Arith(const uint32_t* words, Frame* frame);
 
 /// Runs functions of one executable. One thread at a time.
 class Machine {
@@ -82,6 +82,8 @@ class Machine {
   std::string PlaceOf(const FunctionSpec& function, const uint32_t* words) const;
   /// " (at PLACE)", or nothing.
   std::string SourceOf(const FunctionSpec& function, const uint32_t* words) const;
+  /// Ends the run: a shape that the instruction at `words` computes overflows, or divides by zero.
+  [[noreturn]] void RefuseShape(const Frame& frame, const uint32_t* words, const char* problem) const;
   void Record(const Frame& frame, const uint32_t* words, std::string_view name,
               std::chrono::steady_clock::time_point begin, std::span<const int64_t> parts = {}) const;
 

@@ -36,7 +36,7 @@ runtime::FunctionSpec FunctionCompiler::Compile(const std::string& name, const r
                                                 bool is_private) {
   spec_.name = name;
   spec_.is_private = is_private;
-  cells_ = std::make_unique<ShapeCells>(&spec_, &prologue_);
+  cells_ = std::make_unique<ShapeCells>(&spec_, &prologue_, [this](const Code& code) { MarkArithmetic(code); });
   arena_ = I64(0);
   spec_.input_names = NamesFromAttr(function, "input_names");
   spec_.output_names = NamesFromAttr(function, "output_names");
@@ -234,6 +234,7 @@ void FunctionCompiler::CompileReturn(const Expr& result) {
 }
 
 void FunctionCompiler::FinishFunction(const relax::Function& function) {
+  span_ = Span();  // of no node any more
   const Type result = function->ret_ty.defined() ? function->ret_ty : function->body->body->ty;
   // Symbols of the result that only code in the middle binds are not described.
   Code unused;
@@ -242,6 +243,9 @@ void FunctionCompiler::FinishFunction(const relax::Function& function) {
   std::swap(code_, unused);
   spec_.arena_size = cells_->Get(arena_, &prologue_);
   for (const auto& [slot, offset] : arena_slots_) spec_.arena_slots.push_back({slot, cells_->Get(offset, &prologue_)});
+  for (const auto& [word, text] : prologue_sources_) {
+    spec_.sources.push_back({word + static_cast<uint32_t>(matches_.size()), builder_->String(text)});
+  }
   Code all = std::move(matches_);
   all.insert(all.end(), prologue_.begin(), prologue_.end());
   all.insert(all.end(), checks_.begin(), checks_.end());
@@ -250,6 +254,14 @@ void FunctionCompiler::FinishFunction(const relax::Function& function) {
   all.insert(all.end(), code_.begin(), code_.end());
   spec_.code = std::move(all);
   for (const auto& [word, text] : sources_) spec_.sources.push_back({word + start, builder_->String(text)});
+}
+
+void FunctionCompiler::MarkArithmetic(const Code& code) {
+  if (!span_.defined() || span_->source.empty()) return;
+  if (&code == &code_) MarkSource(span_);
+  if (&code == &prologue_) {
+    prologue_sources_.emplace_back(static_cast<uint32_t>(prologue_.size()), std::string(span_->source));
+  }
 }
 
 void FunctionCompiler::MarkSource(const Span& span) {

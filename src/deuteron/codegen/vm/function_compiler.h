@@ -90,6 +90,8 @@ class FunctionCompiler {
     EmitInstruction(&code_, opcode, operands);
   }
   void MarkSource(const Span& span);
+  /// The same for arithmetic that begins at the end of `code`.
+  void MarkArithmetic(const Code& code);
   /// " (at SOURCE)", or nothing where there is no span.
   static std::string PlaceText(const Span& span);
   [[noreturn]] void Unsupported(const std::string& what, const Span& span) const;
@@ -109,7 +111,7 @@ class FunctionCompiler {
   PrimExpr arena_;
   /// Slots in the arena, with offsets still as expressions.
   std::vector<std::pair<uint32_t, PrimExpr>> arena_slots_;
-  std::vector<std::pair<uint32_t, std::string>> sources_;
+  std::vector<std::pair<uint32_t, std::string>> sources_, prologue_sources_;
   /// The binding that is being translated.
   Span span_;
   const relax::VarNode* binding_ = nullptr;

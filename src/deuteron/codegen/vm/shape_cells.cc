@@ -133,6 +133,7 @@ void ShapeCells::Rollback(const State& mark) {
 
 uint32_t ShapeCells::Emit(ArithOp op, std::vector<uint32_t>* code, uint32_t a, uint32_t b, uint32_t c) {
   const uint32_t cell = Fresh();
+  mark_(*code);
   EmitInstruction(code, runtime::Opcode::kArith, {static_cast<uint32_t>(op), cell, a, b, c});
   return cell;
 }

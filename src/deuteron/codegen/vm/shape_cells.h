@@ -2,8 +2,10 @@
 /// Scalar expressions to cells of a function's heap. Internal.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "deuteron/ir/expr_functor.h"
@@ -15,8 +17,10 @@ namespace deuteron::codegen {
 /// needed. Equal expressions share a cell.
 class ShapeCells {
  public:
-  ShapeCells(runtime::FunctionSpec* function, std::vector<uint32_t>* prologue)
-      : function_(function), prologue_(prologue) {}
+  /// `mark` is told where arithmetic begins in which code.
+  using Marker = std::function<void(const std::vector<uint32_t>& code)>;
+  ShapeCells(runtime::FunctionSpec* function, std::vector<uint32_t>* prologue, Marker mark)
+      : function_(function), prologue_(prologue), mark_(std::move(mark)) {}
 
   uint32_t Fresh() { return function_->num_cells++; }
   uint32_t Constant(int64_t value);
@@ -49,6 +53,7 @@ class ShapeCells {
   };
   runtime::FunctionSpec* function_;
   std::vector<uint32_t>* prologue_;
+  Marker mark_;
   std::unordered_map<int64_t, uint32_t> constants_;
   std::unordered_map<const Object*, std::pair<uint32_t, bool>> symbols_;
   std::unordered_map<size_t, std::vector<Known>> computed_;

@@ -134,6 +134,7 @@ Results ConvertDeformConv(const NodeContext& node) {
     }
     offsets.Set(axis, places);
   }
+  offsets.Set(0, node.Shape(x)[0]);
   const int64_t groups = node.Int("group", 1);
   const relax::image::DeformedColumnsOptions options{
       .kernel = window.kernel,
@@ -141,7 +142,14 @@ Results ConvertDeformConv(const NodeContext& node) {
       .padding = {window.pads.begin(), window.pads.begin() + static_cast<int64_t>(axes)},
       .dilation = window.dilations,
       .offset_groups = node.Int("offset_group", 1)};
-  const Expr mask = node.Has(4) ? node.X(4) : Expr();
+  // And a factor.
+  Expr mask;
+  if (node.Has(4)) {
+    if (node.Rank(4) != node.Rank(2)) node.Fail("its mask is of another rank than its offsets");
+    Array<PrimExpr> factors = offsets;
+    factors.Set(1, node.Shape(4)[1]);
+    mask = node.WithShape(node.X(4), factors);
+  }
   const Expr columns = node.Emit(relax::image::DeformedColumns(x, node.WithShape(node.X(2), offsets), mask, options));
   const Array<PrimExpr> shape = node.Shape(columns);
   const PrimExpr group = I64(groups);

@@ -126,6 +126,15 @@ Results ConvertContribUnique(const NodeContext& node) {
   return {all[0], all[2], all[3]};
 }
 
+/// Steps of the run as they are, of which none is 0.
+Expr CheckedSteps(const NodeContext& node, const Expr& steps) {
+  // The magnitude of the farthest back is no number.
+  const Expr magnitude = node.Emit(relax::Abs(relax::Maximum(steps, node.Scalar(DataType::Int(64), -0x1p62))));
+  const Expr checked = node.CheckedWithin(magnitude, I64(1), PrimExpr(), "a step, whatever its sign,");
+  const Expr is_back = relax::Less(steps, node.Scalar(DataType::Int(64), 0));
+  return node.Emit(relax::Where(is_back, relax::Negative(checked), checked));
+}
+
 Expr SliceAtRunTime(const NodeContext& node) {
   const Expr x = node.X(0);
   const SlicedAxes axes(node, x);
@@ -134,7 +143,9 @@ Expr SliceAtRunTime(const NodeContext& node) {
     if (axes.IsSliced(axis)) shape.Set(axis, NewDim(node, "d" + std::to_string(axis)));
   }
   const auto steps = node.Has(4) ? node.ConstInts(4) : std::vector<int64_t>{};
-  const Expr strides = node.Has(4) ? axes.Spread(4, 1) : node.ConstantInts(std::vector<int64_t>(shape.size(), 1));
+  if (steps && std::count(steps->begin(), steps->end(), 0) != 0) node.Fail("a step of 0");
+  Expr strides = node.Has(4) ? axes.Spread(4, 1) : node.ConstantInts(std::vector<int64_t>(shape.size(), 1));
+  if (!steps) strides = CheckedSteps(node, strides);
   Expr begin = axes.Spread(1, 0);
   if (!steps || std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step < 0; })) {
     // Backwards, ONNX begins no further than at the first element, where Python begins before it.

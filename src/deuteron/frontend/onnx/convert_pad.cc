@@ -3,6 +3,7 @@
 #include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/lengths.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
@@ -234,6 +235,10 @@ Results ConvertPad(const NodeContext& node) {
   if (!cut_last) x = CutOff(node, x, pads.cut);
   const auto done = [&](const Expr& padded) { return Results{cut_last ? CutOff(node, padded, pads.cut) : padded}; };
   if (std::all_of(width.begin(), width.end(), [](const PrimExpr& w) { return IsZero(w); })) return done(x);
+  for (int64_t axis = 0; axis < rank && mode != "constant"; ++axis) {
+    const PrimExpr added = width[2 * axis] + width[2 * axis + 1];
+    RequireSource(node, node.Shape(x)[axis], added, "the length of an axis whose elements are repeated");
+  }
   const auto numbers = AsConstInts(Array<PrimExpr>(width.begin(), width.end()));
   if (numbers && value) {
     return done(node.Emit(relax::nn::Pad(x, *numbers, *value, mode == "wrap" ? "circular" : mode)));

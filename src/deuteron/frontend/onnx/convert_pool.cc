@@ -27,6 +27,18 @@ PoolOptions PoolOf(const NodeContext& node, const Window& window) {
           .ceil_mode = node.Flag("ceil_mode", false)};
 }
 
+/// Of padding alone there is neither a greatest element nor a mean.
+void CheckThatWindowsHoldElements(const NodeContext& node, const Window& window) {
+  const size_t axes = window.axes();
+  for (size_t i = 0; i < 2 * axes; ++i) {
+    const int64_t reach = (window.kernel[i % axes] - 1) * window.dilations[i % axes] + 1;
+    if (window.pads[i] < reach) continue;
+    node.Fail("a window lies in the padding alone: axis " + std::to_string(i % axes + 2) + " has " +
+              std::to_string(window.pads[i]) + " elements of it at one end, and a window reaches over " +
+              std::to_string(reach) + "; give less, or a Pad of its own");
+  }
+}
+
 /// The least value of a dtype, as a constant.
 Expr Lowest(DataType dtype) { return relax::Constant(TensorFromSymbolic({dtype, {}, {MinValue(dtype)}})); }
 
@@ -101,6 +113,7 @@ std::vector<PoolOptions> PartsOf(const PoolOptions& whole) {
 
 Expr GreatestOfWindows(const NodeContext& node, const Expr& x) {
   const WindowOver over = ReadWindowOver(node, x, {}, Lowest(node.DType(x)));
+  CheckThatWindowsHoldElements(node, over.window);
   Expr greatest = over.x;
   for (const PoolOptions& part : PartsOf(PoolOf(node, over.window))) greatest = node.Emit(MaxPool(greatest, part));
   return greatest;
@@ -112,6 +125,7 @@ Expr AverageOfWindows(const NodeContext& node, const Expr& x) {
   PoolOptions options = PoolOf(node, over.window);
   const bool counts_padding = node.Flag("count_include_pad", false);
   options.count_include_pad = counts_padding;
+  if (!counts_padding) CheckThatWindowsHoldElements(node, over.window);
   const Expr mean = node.Emit(AveragePool(over.x, options));
   if (!over.is_padded || counts_padding) return mean;
   // By the share of each window that is not padding.

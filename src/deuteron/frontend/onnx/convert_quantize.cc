@@ -40,13 +40,10 @@ Expr ByElement(const NodeContext& node, size_t input, const Expr& x, DataType dt
   const int64_t at = node.Axis(axis, node.Rank(x));
   if (node.Rank(input) != node.Rank(x)) node.Fail("scales by block must be of the rank of what they scale");
   const PrimExpr length = node.Shape(x)[at];
-  int64_t block = node.Int("block_size", 0);
-  if (block == 0) {
-    const auto blocks = AsConstInt(node.Shape(input)[at]);
-    const auto extent = AsConstInt(length);
-    if (!blocks || !extent || *blocks < 1) node.Unsupported("blocks of unknown size");
-    block = (*extent + *blocks - 1) / *blocks;
-  }
+  const int64_t block = node.Int("block_size", 0);
+  if (block == 0)
+    node.Fail("scales of rank " + std::to_string(node.Rank(input)) +
+              " are by block, and it has no block_size; give that");
   if (block < 1) node.Fail("a block_size of " + std::to_string(block));
   const auto blocks = AsConstInt(node.Shape(input)[at]), extent = AsConstInt(length);
   if (blocks && extent && *extent > 0 && (*extent - 1) / block + 1 != *blocks) {

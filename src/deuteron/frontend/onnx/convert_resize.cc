@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/lengths.h"
 #include "deuteron/frontend/onnx/resize_at_run_time.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/image.h"
@@ -154,6 +155,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
   const Array<PrimExpr> sizes = node.Sizes(3, "the sizes", static_cast<int64_t>(axes.size()));
   if (sizes.size() != axes.size()) node.Fail("the sizes do not fit the axes");
   for (size_t i = 0; i < axes.size(); ++i) {
+    RequireSource(node, shape[axes[i]], sizes[static_cast<int64_t>(i)], kResizedLength);
     spec.sizes[axes[i]] = sizes[i];
     spec.scales[axes[i]] = node.analyzer().CanProveEqual(sizes[i], shape[axes[i]]) ? 1.0 : 0.0;
   }
@@ -443,6 +445,10 @@ Results ConvertGridSample(const NodeContext& node) {
   std::string mode = node.Str("mode", node.opset() < 20 ? "bilinear" : "linear");
   if (mode == "linear") mode = "bilinear";
   if (mode == "cubic") mode = "bicubic";
+  if (node.Rank(1) != rank) node.Fail("its grid is of another rank than its image");
+  std::vector<int64_t> axes;
+  for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
+  RequireElements(node, x, axes, "the length of an axis of the image");
   const Expr grid = rank == 4 ? node.Emit(relax::PermuteDims(node.X(1), {0, 3, 1, 2}))
                               : node.Emit(relax::PermuteDims(node.X(1), {0, 4, 1, 2, 3}));
   return {node.Emit(relax::image::GridSample(x, grid, mode, rank == 4 ? "NCHW" : "NCDHW",

@@ -9,6 +9,7 @@
 #include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/lengths.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -185,6 +186,7 @@ Results ConvertSTFT(const NodeContext& node) {
   if (const auto longer = AsConstInt(node.Simplify(length - signal)); longer && *longer > 0) {
     node.Fail("frames are longer than the signal by " + std::to_string(*longer));
   }
+  if (const auto number = AsConstInt(length)) RequireAtLeast(node, {signal}, *number, "the length of the signal");
   if (!AsConstInt(length)) {
     const Expr asked = node.importer()->ExprOf(Value(SymbolicVector({length})), Span());
     const char* what = "the length of frames";

@@ -6,6 +6,7 @@
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/lengths.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -297,6 +298,7 @@ Results ConvertRoiAlign(const NodeContext& node) {
   }
   const int64_t samples = node.Int("sampling_ratio", 0);
   if (samples < 0) node.Fail("sampling_ratio is " + std::to_string(samples) + " and has to be at least 0");
+  RequireElements(node, node.X(0), {2, 3}, "the length of an axis of the image");
   const Expr batch = ImagesOfRegions(node, node.X(2), dtype);
   const Expr regions = node.Emit(relax::Concat(Array<Expr>{batch, rois}, 1));
   const std::vector<int64_t> size = {node.Int("output_height", 1), node.Int("output_width", 1)};
@@ -391,6 +393,7 @@ Results ConvertTensorScatter(const NodeContext& node) {
   if (mode == "circular") from = node.Emit(relax::FloorMod(from, number(shape[axis])));
   const PrimExpr length = node.Shape(update)[axis];
   if (IsZero(length)) return {cache};
+  RequireAtLeast(node, {length}, 1, "the length of the update");
   const Expr is_new =
       node.Emit(relax::LogicalAnd(relax::GreaterEqual(from, node.Scalar(dtype, 0)), relax::Less(from, number(length))));
   const Expr inside = relax::Minimum(relax::Maximum(from, node.Scalar(dtype, 0)), number(node.Simplify(length - 1)));

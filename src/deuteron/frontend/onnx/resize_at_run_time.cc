@@ -5,6 +5,7 @@
 
 #include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/lengths.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
@@ -81,6 +82,7 @@ class RunTimeResize {
       scales_ = Emit(relax::Divide(sizes, lengths_));
       const std::string policy = node_.Str("keep_aspect_ratio_policy", "stretch");
       if (policy != "stretch") {
+        RequireElements(node_, x_, axes_, kResizedLength);
         // One scale for all axes, so that no axis is larger, or smaller, than its size.
         const auto extreme = policy == "not_larger" ? relax::Min : relax::Max;
         scales_ = Emit(relax::BroadcastTo(Emit(extreme(scales_, {{0}}, /*keepdims=*/true)), {I64(count)}));
@@ -92,6 +94,7 @@ class RunTimeResize {
                  ? node_.Dims(3, "the sizes")
                  : node_.BoundDims(node_.CheckedWithin(node_.CastTo(sizes, kPosition), I64(0), PrimExpr(), "a size"),
                                    "the sizes");
+    for (int64_t i = 0; i < count && !has_scales_; ++i) RequireSource(node_, dims[i], sizes_[i], kResizedLength);
   }
 
   bool IsEmpty(size_t input) const {
