@@ -1,11 +1,12 @@
 """Extreme integers in every integer attribute and operand of every operator that the onnx package has cases of.
 
-    python tests/fuzz/extremes.py [PATTERN] [--floats] [--versions newest|earlier|all] [--cases N] [--binary PATH] [--keep DIR]
+    python tests/fuzz/extremes.py [PATTERN] [--floats | --lengths] [--versions newest|earlier|all] [--cases N] [--binary PATH] [--keep DIR]
 
 Of each attribute, and each operand of integers (as a constant, then as an input of the run), N cases (2) are run with each of the integers of
 mutate_model.py in the place of its first, of its last and of every element, by the newest version of the operator and by each earlier one (versions.py) that
 has another signature. What is found is judged and kept as mutations.py's; of what is computed by us alone the first of each kind is named. With --floats it is
-attributes and short operands of floats, of FLOATS: what others make of infinities and the like is not asked.
+attributes and short operands of floats, of FLOATS: what others make of infinities and the like is not asked. With --lengths each axis of each input of the
+run, and all axes of one length at once, are of the length 0, 1, one less and one more, known to the model or told by the run.
 """
 
 import argparse
@@ -106,6 +107,43 @@ def float_slots(model, inputs):
                 yield (node.op_type, f"operand {index}"), array.size, FLOATS, change
 
 
+def with_length(model, inputs, axes, length, open_sizes):
+    """Inputs, and what the model says of them, whose `axes`, (input, axis), are of another length: elements are left out, or repeated. Of `open_sizes`,
+    each dimension is a symbol of its own."""
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    now = list(inputs)
+    for index, axis in axes:
+        now[index] = np.take(now[index], np.arange(length) % now[index].shape[axis], axis=axis)
+    for index, array in enumerate(now):
+        for axis, dimension in enumerate(changed.graph.input[index].type.tensor_type.shape.dim):
+            if open_sizes:
+                dimension.dim_param = f"n{index}_{axis}"
+            else:
+                dimension.dim_value = array.shape[axis]
+    # What results become is not known before.
+    for info in changed.graph.output:
+        for dimension in info.type.tensor_type.shape.dim:
+            dimension.Clear()
+    del changed.graph.value_info[:]
+    return changed, now
+
+
+def length_slots(model, inputs):
+    """The same of lengths."""
+    op = model.graph.node[0].op_type
+    axes = [(index, axis) for index, array in enumerate(inputs) for axis in range(array.ndim) if array.size > 0]
+    groups = {f"axis {axis} of operand {index}": [(index, axis)] for index, axis in axes}
+    for length in sorted({inputs[index].shape[axis] for index, axis in axes}):
+        groups[f"axes of {length}"] = [(index, axis) for index, axis in axes if inputs[index].shape[axis] == length]
+    for (name, group), open_sizes in itertools.product(groups.items(), (False, True)):
+        def change(place, value, group=group, open_sizes=open_sizes):
+            return with_length(model, inputs, group, value, open_sizes)
+
+        length = inputs[group[0][0]].shape[group[0][1]]
+        yield (op, f"{name}, {'of the run' if open_sizes else 'constant'}"), 1, sorted({0, 1, length - 1, length + 1} - {length}), change
+
+
 def slots(model, inputs):
     """The same of integers."""
     yield from attribute_slots(
@@ -149,6 +187,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pattern", nargs="?", default="", help="of the names of cases")
     parser.add_argument("--floats", action="store_true", help="instead of integers; signals, hangs and internal errors alone are faults")
+    parser.add_argument("--lengths", action="store_true", help="instead of integers")
     parser.add_argument("--versions", choices=("newest", "earlier", "all"), default="all", help="of operators")
     parser.add_argument("--cases", type=int, default=2, help="for each attribute and operand of an operator")
     parser.add_argument("--checked", action="store_true", help="compares every access with its buffer, and no result with others'")
@@ -156,6 +195,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, default=ROOT / "build" / "fuzz" / "findings", help="folder for what is found")
     arguments = parser.parse_args()
     seen = collections.Counter()
+    find = float_slots if arguments.floats else length_slots if arguments.lengths else slots
     with tempfile.TemporaryDirectory(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as scratch:
         attack = Attack("extremes", arguments.binary, scratch, arguments.keep, compares=not (arguments.floats or arguments.checked), checked=arguments.checked)
         for folder in sorted(path for path in node_cases.CASES.iterdir() if re.search(arguments.pattern, path.name)):
@@ -164,7 +204,7 @@ def main():
             if case is None:
                 continue
             for version, *form in forms(case, arguments.versions):
-                found = [slot for slot in (float_slots if arguments.floats else slots)(*form) if seen[(*slot[0], version)] < arguments.cases]
+                found = [slot for slot in find(*form) if seen[(*slot[0], version)] < arguments.cases]
                 # An earlier version may not take the case as it is.
                 if not found or version and attack.judge(form[0].SerializeToString(), form[1]).kind not in ("right", "computed", "alone"):
                     continue
