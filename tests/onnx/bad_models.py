@@ -289,6 +289,12 @@ def of_nothing():
     for padding in ("zeros", "border", "reflection"):
         yield f"samples of nothing, {padding}", made("GridSample", {"x": (1, 1, 0, 4), "g": (1, 2, 2, 2)}, padding_mode=padding), [], MODEL, ["/it", "of the image is 0"]
     yield "regions of nothing", made("RoiAlign", {"x": (1, 1, 4, 0), "r": (1, 4), "b": None}, [("b", np.array([0]))]), [], MODEL, ["/it", "of the image is 0"]
+    for op in ("ArgMax", "ArgMin"):
+        yield f"{op} of nothing", made(op, {"x": (0, 3)}, axis=0), [], MODEL, ["/it", "the axis that is searched is 0"]
+    yield "displaced samples of nothing", made("DeformConv", {"x": (1, 1, 0, 0), "w": (1, 1, 2, 2), "o": (1, 8, 1, 1)}, pads=[1, 1, 1, 1]), [], MODEL, ["/it", "of the image is 0"]
+    crops = made("CropAndResize", {"x": (1, 1, 4, 0), "b": (1, 4), "i": None, "z": None}, [("i", np.array([0], np.int32)), ("z", np.array([2, 2], np.int32))], domain="com.microsoft")
+    crops.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    yield "crops of nothing", crops, [], MODEL, ["/it", "of the image is 0"]
     for pads in ([2, 0, 0, 0], [0, 0, 0, 2]):
         for op in ("MaxPool", "AveragePool"):
             yield f"{op} of padding, {pads}", made(op, {"x": (1, 1, 4, 4)}, kernel_shape=[2, 2], pads=pads), [], MODEL, ["/it", "a window lies in the padding alone"]

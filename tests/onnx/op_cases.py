@@ -436,6 +436,11 @@ def build(case):
     return onnx.shape_inference.infer_shapes(model), feed
 
 
+def all_cases():
+    return [*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(),
+            *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases(), *vector_cases.cases()]
+
+
 def describe(index, case):
     shapes = ", ".join("-" if v is None else f"const{list(v.value.shape)}" if isinstance(v, Const) else str(list(np.shape(v))) for v in case.inputs)
     return f"{index:4} {case.op}-{case.opset if isinstance(case.opset, int) else 'graph'} ({shapes}) {case.attributes or ''}"
@@ -481,7 +486,7 @@ def main():
         pending.clear()
 
     with tempfile.TemporaryDirectory() as temporary:
-        for index, one in enumerate([*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(), *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases(), *vector_cases.cases()]):
+        for index, one in enumerate(all_cases()):
             if index % parts != part or not re.search(arguments.pattern, one.op):
                 continue
             text = describe(index, one)

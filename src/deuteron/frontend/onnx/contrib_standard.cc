@@ -4,6 +4,7 @@
 
 #include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/lengths.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/gather.h"
@@ -104,6 +105,7 @@ Results ConvertCropAndResize(const NodeContext& node) {
   const Array<PrimExpr> size = node.Sizes(3, "the size of crops", 2);
   const Expr boxes = node.WithSizes(node.X(1), 1, {4}, "the boxes");
   const PrimExpr count = node.Shape(boxes)[0];
+  RequireElements(node, node.X(0), {2, 3}, "the length of an axis of the image");
   const DataType dtype = node.DType(0), index = DataType::Int(64);
   const auto places = [&](int64_t axis) {
     return PlacesOfCrops(node, Columns(node, boxes, I64(axis), I64(axis + 1)),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/lengths.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
@@ -120,6 +121,9 @@ Results ConvertDeformConv(const NodeContext& node) {
   const Expr weight = WithKernel(node, node.X(1));
   const Window window = ReadWindow(node, x, KernelOf(node, weight));
   const size_t axes = window.axes();
+  for (size_t i = 0; i < axes; ++i) {
+    RequireElements(node, x, {static_cast<int64_t>(i) + 2}, "the length of an axis of the image");
+  }
   // There is an offset for every tap of every place of the result.
   Array<PrimExpr> offsets = node.Shape(2);
   if (offsets.size() != axes + 2) node.Fail("its offsets are of another rank than its input");

@@ -3,6 +3,7 @@
 
 #include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/lengths.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
@@ -126,6 +127,7 @@ Results ConvertArgReduce(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
   const bool keepdims = node.Flag("keepdims", true);
+  RequireElements(node, x, {axis}, "the length of the axis that is searched");
   const auto find = node.node().op_type == "ArgMax" ? relax::Argmax : relax::Argmin;
   if (!node.Flag("select_last_index", false)) return {node.Emit(find(x, axis, keepdims))};
   // The last of equals is the first from behind.
