@@ -1,4 +1,4 @@
-"""`./dev mutate [NUMBER...]`: do the tests notice faults?
+"""`./dev mutate [NUMBER...] [--patience FACTOR]`: do the tests notice faults?
 
 All faults of faults.py go into a copy of the last commit, in build/mutate/tree, each behind a test of the environment variable DEUTERON_FAULT. With
 each in turn (or those named) the tests run, quick ones first, until one fails. What each was caught by is written to faults.md."""
@@ -83,11 +83,11 @@ def build():
     subprocess.run(["ninja", "-C", BUILD, "--quiet"], env=environment, check=True)
 
 
-def catcher(number):
-    """The test that fails with a fault; None if all pass."""
+def catcher(number, patience):
+    """The test that fails with a fault; None if all pass. `patience`: how many times as long each may take as where nothing else runs."""
     environment = {**os.environ, "DEUTERON_FAULT": str(number), "DEUTERON_CACHE": "off"}
     for seconds, step in ladder(FAULTS[number - 1][0] if number else ""):
-        command = ["ctest", "--test-dir", str(BUILD), "--stop-on-failure", "--no-tests=ignore", "--timeout", str(seconds), "-j", str(os.cpu_count()), *step]
+        command = ["ctest", "--test-dir", str(BUILD), "--stop-on-failure", "--no-tests=ignore", "--timeout", str(seconds * patience), "-j", str(os.cpu_count()), *step]
         ran = subprocess.run(command, env=environment, capture_output=True, text=True)
         if ran.returncode != 0:
             failed = re.findall(r"Test +#\d+: (\S+) .*\*\*\*(\S+)", ran.stdout)
@@ -115,17 +115,19 @@ def write_table(caught):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("numbers", nargs="*", type=int, help="of faults, from 1 (default: all)")
-    named = parser.parse_args().numbers
+    parser.add_argument("--patience", type=int, default=1, help="how many times as long tests may take: a machine with other work is slow, and a test that takes too long fails")
+    arguments = parser.parse_args()
+    named = arguments.numbers
     numbers = named or range(1, len(FAULTS) + 1)
     make_tree()
     build()
-    if not named and (failing := catcher(0)) is not None:
+    if not named and (failing := catcher(0, arguments.patience)) is not None:
         sys.exit(f"{failing} fails without any fault")
     caught = rows()
     for number in numbers:
         area, what, *_ = FAULTS[number - 1]
         begin = time.time()
-        caught[what] = catcher(number) or "nothing"
+        caught[what] = catcher(number, arguments.patience) or "nothing"
         write_table(caught)
         print(f"{number:3} {area}: {what}: {caught[what]} ({time.time() - begin:.0f} s)", flush=True)
     return 5 if "nothing" in caught.values() else 0
