@@ -1,12 +1,13 @@
 """Extreme integers in every integer attribute and operand of every operator that the onnx package has cases of.
 
-    python tests/fuzz/extremes.py [PATTERN] [--floats | --lengths] [--versions newest|earlier|all] [--cases N] [--binary PATH] [--keep DIR]
+    python tests/fuzz/extremes.py [PATTERN] [--floats | --lengths] [--ours] [--versions newest|earlier|all] [--cases N] [--binary PATH] [--keep DIR]
 
 Of each attribute, and each operand of integers (as a constant, then as an input of the run), N cases (2) are run with each of the integers of
 mutate_model.py in the place of its first, of its last and of every element, by the newest version of the operator and by each earlier one (versions.py) that
 has another signature. What is found is judged and kept as mutations.py's; of what is computed by us alone the first of each kind is named. With --floats it is
 attributes and short operands of floats, of FLOATS: what others make of infinities and the like is not asked. With --lengths each axis of each input of the
 run, and all axes of one length at once, are of the length 0, 1, one less and one more, known to the model or told by the run.
+With --ours it is the cases of tests/onnx/op_cases.py that are changed, contributed operators among them.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from versions import earlier
 
 sys.path.insert(0, str(ROOT / "tests" / "onnx"))
 import node_cases  # noqa: E402
+import op_cases  # noqa: E402
 
 
 FLOATS = (0.0, -1.0, 0.5, 1e-38, 1e9, 1e30, -1e30, float("inf"), float("nan"))
@@ -44,6 +46,27 @@ def read(folder):
         return None
     inputs = [node_cases.load(folder / "test_data_set_0" / f"input_{index}.pb", "tensor_type") for index in range(len(infos))]
     return (model, inputs) if all(array.dtype.kind in "fiub" for array in inputs) else None
+
+
+def packaged(pattern):
+    """Names of the onnx package's cases, with model and inputs."""
+    for folder in sorted(path for path in node_cases.CASES.iterdir() if re.search(pattern, path.name)):
+        # Operators written out by others have been tried by themselves.
+        case = None if folder.name.endswith("_expanded") or "_expanded_" in folder.name else read(folder)
+        if case is not None:
+            yield folder.name, case
+
+
+def ours(pattern):
+    """The same of ours."""
+    for index, one in enumerate(op_cases.all_cases()):
+        name = f"{one.op.replace(' ', '_')}_{index}"
+        if not re.search(pattern, name):
+            continue
+        model, feed = op_cases.build(one)
+        inputs = [np.asarray(array) for array in feed.values()]
+        if model.graph.node and all(array.dtype.kind in "fiub" for array in inputs):
+            yield name, (model, inputs)
 
 
 def with_attribute(model, node_index, name, place, value):
@@ -188,6 +211,7 @@ def main():
     parser.add_argument("pattern", nargs="?", default="", help="of the names of cases")
     parser.add_argument("--floats", action="store_true", help="instead of integers; signals, hangs and internal errors alone are faults")
     parser.add_argument("--lengths", action="store_true", help="instead of integers")
+    parser.add_argument("--ours", action="store_true", help="changes the cases of tests/onnx/op_cases.py")
     parser.add_argument("--versions", choices=("newest", "earlier", "all"), default="all", help="of operators")
     parser.add_argument("--cases", type=int, default=2, help="for each attribute and operand of an operator")
     parser.add_argument("--checked", action="store_true", help="compares every access with its buffer, and no result with others'")
@@ -198,11 +222,7 @@ def main():
     find = float_slots if arguments.floats else length_slots if arguments.lengths else slots
     with tempfile.TemporaryDirectory(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as scratch:
         attack = Attack("extremes", arguments.binary, scratch, arguments.keep, compares=not (arguments.floats or arguments.checked), checked=arguments.checked)
-        for folder in sorted(path for path in node_cases.CASES.iterdir() if re.search(arguments.pattern, path.name)):
-            # Operators written out by others have been tried by themselves.
-            case = None if folder.name.endswith("_expanded") or "_expanded_" in folder.name else read(folder)
-            if case is None:
-                continue
+        for name, case in (ours if arguments.ours else packaged)(arguments.pattern):
             for version, *form in forms(case, arguments.versions):
                 found = [slot for slot in find(*form) if seen[(*slot[0], version)] < arguments.cases]
                 # An earlier version may not take the case as it is.
@@ -212,8 +232,8 @@ def main():
                     seen[(*key, version)] += 1
                     for place, value in itertools.product(places(size), values):
                         model, inputs = change(place, value)
-                        label = f"{folder.name.removeprefix('test_')}-{key[1]}-{place}-{value}{version}".replace(" ", "_")
-                        what = f"{folder.name}{version}: {key[0]}, {key[1]}, {'every element' if place == ALL else f'element {place}'} is {value}"
+                        label = f"{name.removeprefix('test_')}-{key[1]}-{place}-{value}{version}".replace(" ", "_")
+                        what = f"{name}{version}: {key[0]}, {key[1]}, {'every element' if place == ALL else f'element {place}'} is {value}"
                         attack.count(label, what, model.SerializeToString(), inputs, ", ".join(key) + version)
         attack.close()
         print(f"{len({key[:2] for key in seen})} attributes and operands of {len({key[0] for key in seen})} operators")
