@@ -59,10 +59,10 @@ foreach(target ${unused_llvm_targets})
 endforeach()
 file(CONFIGURE OUTPUT "${DEUTERON_UNUSED_LLVM_TARGETS}" CONTENT "${source}" @ONLY)
 
-# deuteron_link_layers(TARGET LAYERS ... [EXCLUDE ...] [STATIC_LLVM]): links the objects of layers, and of all they
+# deuteron_link_layers(TARGET LAYERS ... [EXCLUDE ...] [RELEASED] [STATIC_LLVM]): links the objects of layers, and of all they
 # depend on but the excluded ones and what those depend on, into a target.
 function(deuteron_link_layers target)
-  cmake_parse_arguments(ARG "STATIC_LLVM" "" "LAYERS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "RELEASED;STATIC_LLVM" "" "LAYERS;EXCLUDE" ${ARGN})
   set(layers)
   set(libraries)
   foreach(layer ${ARG_LAYERS})
@@ -83,17 +83,19 @@ function(deuteron_link_layers target)
       target_sources(${target} PRIVATE $<TARGET_OBJECTS:dt_${layer}>)
     endif()
   endforeach()
+  if(ARG_RELEASED)
+    # Tables are pointers to pointers: written as bits, what the loader adds to them takes 0.1 MiB, not 4 (glibc 2.36 reads it). What
+    # the library calls of itself is its own: a loader that looks 8,000 names up takes a tenth of the start.
+    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,--gc-sections -Wl,-z,pack-relative-relocs)
+  endif()
   if(ARG_STATIC_LLVM)
     target_sources(${target} PRIVATE "${DEUTERON_UNUSED_LLVM_TARGETS}")
     # Nothing of LLVM is visible outside: another copy in the process does no harm. The archives refer to each
     # other, hence the group. Debian keeps Polly, whose plugin link-time optimisation would load, in a package of its
-    # own; nothing here optimises at link time, so that its entry needs no definition. LLVM's tables are pointers to
-    # pointers: written as bits, what the loader adds to them takes 0.1 MiB, not 4 (glibc 2.36 reads it). What the
-    # library calls of itself is its own: a loader that looks 8,000 names up takes a tenth of the start.
+    # own; nothing here optimises at link time, so that its entry needs no definition.
     list(TRANSFORM libraries REPLACE "^LLVM$"
          "-Wl,--start-group;${DEUTERON_LLVM_ARCHIVES};-Wl,--end-group" OUTPUT_VARIABLE libraries)
-    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,--gc-sections -Wl,-z,pack-relative-relocs
-                        -Wl,--defsym=_Z18getPollyPluginInfov=0
+    target_link_options(${target} PRIVATE -Wl,--defsym=_Z18getPollyPluginInfov=0
                         "-Wl,--version-script,${PROJECT_SOURCE_DIR}/cmake/hide_llvm.map")
   endif()
   target_link_libraries(${target} PRIVATE deuteron_options ${libraries} tvm_ffi::shared Threads::Threads $<TARGET_NAME_IF_EXISTS:fmt::fmt>)

@@ -6,6 +6,7 @@
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -18,7 +19,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
-BINARY = sys.argv[1]
+BINARY = pathlib.Path(sys.argv[1])
 
 
 def save_model(path, scale=1.0, external=False):
@@ -161,6 +162,43 @@ def notes_of_files(case):
     assert len(list(case.cache.glob("*.files"))) == 1
 
 
+def opened(case, *flags, **environment):
+    """The libraries that a run opens, by their names."""
+    with tempfile.TemporaryDirectory(dir=case.folder) as out:
+        command = list(map(str, case.command(case.cache, out, *flags)))
+        said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LD_DEBUG": "files", **environment}, check=True).stderr
+    return {pathlib.Path(line.split()[-1]).name for line in said.splitlines() if "calling init: " in line}
+
+
+def nothing_is_opened_to_compile(case):
+    """A second run needs neither LLVM nor, to know which entry is its own, the libraries of back ends."""
+    time.sleep(2.1)
+    assert "libdeuteron_llvm.so" in opened(case)
+    again = opened(case)
+    assert "libdeuteron.so" in again and case.entry().name in again
+    needless = [name for name in again if re.match("libdeuteron_(?!runtime)|libLLVM|libdnnl", name)]
+    assert not needless, needless
+
+
+def libraries_are_part_of_the_key(case):
+    """Those that would be opened: another one, which comes first now, counts at once."""
+    if not any(BINARY.parent.parent.glob("lib/libdeuteron_dnnl.so")):
+        return
+    time.sleep(2.1)
+    case.check(0)
+    assert len(case.entries()) == 1
+    first = case.folder / "first"
+    first.mkdir()
+    (first / "libdnnl.so.3").write_text("no library")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(first)}
+    for _ in range(2):
+        case.check(0, env=environment)
+        assert len(case.entries()) == 2
+    (first / "libdnnl.so.3").unlink()
+    case.check(0, env=environment)
+    assert len(case.entries()) == 2
+
+
 def names_that_are_no_texts(case):
     """A file's name is any bytes."""
     case.model = case.folder / os.fsdecode(b"m\xff\xc3\xa9.onnx")
@@ -257,7 +295,7 @@ def processes_share_it(case):
 
 
 def main():
-    tests = [used_again, compile_takes_and_adds, options_are_part_of_the_key, damaged, notes_of_files, names_that_are_no_texts, cannot_be_written, read_only, stale_parts_are_removed, others_make_room, processes_share_it]
+    tests = [used_again, compile_takes_and_adds, options_are_part_of_the_key, damaged, notes_of_files, nothing_is_opened_to_compile, libraries_are_part_of_the_key, names_that_are_no_texts, cannot_be_written, read_only, stale_parts_are_removed, others_make_room, processes_share_it]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(Case(folder))

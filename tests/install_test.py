@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 import onnx
@@ -52,6 +53,24 @@ def check_plugins(prefix, work):
     (work / "elsewhere.so").rename(plugin)
 
 
+def check_generator(prefix, work):
+    """LLVM's library is needed to compile, and not to run what was compiled: where it is missing, that is said."""
+    command, model, artefact, cache = prefix / "bin/deuteron", work / "model.onnx", work / "model.so", work / "cache"
+    time.sleep(2.1)  # the model counts as settled then (docs/cache.md)
+    run(command, "run", model, "--cache", cache)
+    library, elsewhere = prefix / "lib/libdeuteron_llvm.so", work / "elsewhere.so"
+    library.rename(elsewhere)
+    result = subprocess.run([command, "run", model, "--cache", "off"], capture_output=True, text=True)
+    assert result.returncode == 4 and "libdeuteron_llvm.so is not installed" in result.stderr, result.stderr
+    assert "float32 (3, 4)" in run(command, "run", artefact)
+    assert "libdeuteron_llvm.so is not installed" in run(command, "--version")
+    library.write_bytes((prefix / "lib/libdeuteron_dnnl.so").read_bytes() if (prefix / "lib/libdeuteron_dnnl.so").exists() else b"")
+    result = subprocess.run([command, "run", model, "--cache", "off"], capture_output=True, text=True)
+    assert result.returncode == 4 and "libdeuteron_llvm.so" in result.stderr, result.stderr
+    elsewhere.rename(library)
+    assert "float32 (3, 4)" in run(command, "run", model, "--cache", cache)
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     work = pathlib.Path(tempfile.mkdtemp(prefix="deuteron-install-"))
@@ -68,6 +87,7 @@ def main():
         value = printed.split()[-1]
         assert printed == f"x -> z: {value} {value}\n", printed
         for program, foreign in {
+            "embed": ["libLLVM", "libdeuteron_llvm.so"],
             "deployed": ["libLLVM", "libdeuteron.so"],
             "c_deployed": ["libLLVM", "libdeuteron.so"],
             "c_deployed_static": ["libLLVM", "libdeuteron.so", "libdeuteron_runtime.so"],
@@ -82,6 +102,7 @@ def main():
         printed = run(work / "moved/bin/deuteron", "run", work / "model.onnx", cwd="/")
         assert "float32 (3, 4)" in printed, printed
         check_plugins(work / "moved", work)
+        check_generator(work / "moved", work)
         # Damaged artefacts are refused, with exit status 3 and the reason.
         data = (work / "model.so").read_bytes()
         for sixteenth in range(16):

@@ -6,7 +6,7 @@
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/c_api.h"
-#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/target/cpu_table.h"
 #include "deuteron/target/host.h"
 #include "tools/commands.h"
@@ -25,8 +25,14 @@ std::string Describe(const backend::Backend& backend) {
 }  // namespace
 
 std::string VersionText() {
-  std::string text = fmt::format("deuteron {}\ncode: LLVM {}\nthis CPU: {} ({})\n", DeuteronVersion(),
-                                 codegen::LlvmVersion(), HostCpu(), NameOf(ArchitectureOf("")));
+  std::string code;
+  try {
+    code = "LLVM " + codegen::LlvmVersion();
+  } catch (const tvm::ffi::Error& error) {
+    code = error.message();
+  }
+  std::string text = fmt::format("deuteron {}\ncode: {}\nthis CPU: {} ({})\n", DeuteronVersion(), code, HostCpu(),
+                                 NameOf(ArchitectureOf("")));
   size_t width = 0;
   for (const backend::Backend& backend : backend::AllBackends()) width = std::max(width, backend.name.size());
   text += "back ends:\n";

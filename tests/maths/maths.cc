@@ -24,7 +24,7 @@
 #include <thread>
 #include <vector>
 
-#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/error.h"

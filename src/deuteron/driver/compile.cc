@@ -4,7 +4,7 @@
 #include <iterator>
 #include <optional>
 
-#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/driver/check_limits.h"
 #include "deuteron/driver/compilation.h"
@@ -219,12 +219,14 @@ Executable CompileWith(CompileCache* cache, IRModule module, const CompileOption
   const GiveBackMemory at_the_end;
   Compilation walk(options);
   module = WithLibraries(std::move(module), options.libraries);
-  if (cache == nullptr) return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))));
-  *key = CacheKey(module, options, walk.target());
-  if (auto found = cache->Find(*key, options.threads)) {
-    found->LimitRun(options.limits.run_bytes);
-    return *std::move(found);
+  if (cache != nullptr) {
+    *key = CacheKey(module, options, walk.target());
+    if (auto found = cache->Find(*key, options.threads)) {
+      found->LimitRun(options.limits.run_bytes);
+      return *std::move(found);
+    }
   }
+  const codegen::GeneratorAhead ahead;
   return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))), cache, *key);
 }
 
@@ -243,6 +245,7 @@ Executable Compile(IRModule module, const CompileOptions& options) {
 Executable CompileFile(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options) {
   // What is said in other files than the model's is not looked after.
   if (!UsesCache(options) || !options.libraries.empty() || !import.custom.empty()) {
+    const codegen::GeneratorAhead ahead;
     return Compile(ReadModule(path, import), options);
   }
   CompileCache cache(options.cache, options.cache_bytes, options.warn);
@@ -253,6 +256,7 @@ Executable CompileFile(const std::string& path, const onnx::ImportOptions& impor
       return *std::move(found);
     }
   }
+  const codegen::GeneratorAhead ahead;
   std::optional<MappedFileLog> log(std::in_place);
   IRModule module = ReadModule(path, import);
   const std::vector<FileState> files = log->files();

@@ -1,6 +1,5 @@
 #include "deuteron/driver/compile_cache.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,12 +13,15 @@
 #include <tuple>
 
 #include "deuteron/backend/backends.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/driver/files_note.h"
 #include "deuteron/runtime/checksum.h"
+#include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/safetensors.h"
+#include "deuteron/support/shared_library.h"
 #include "deuteron/support/write_file.h"
 
 namespace deuteron {
@@ -33,18 +35,20 @@ constexpr const char* kFilesSuffix = ".files";
 /// What is still a part after that time was left by a process that was killed.
 constexpr auto kLongestWrite = std::chrono::hours(1);
 
-/// The file that this code was loaded from, with its size and when it was last written.
-const std::string& IdentityOfBuild() {
-  static const std::string identity = [] {
-    Dl_info info{};
-    struct stat status {};
-    if (dladdr(reinterpret_cast<const void*>(&IdentityOfBuild), &info) == 0 || info.dli_fname == nullptr)
-      return std::string();
-    if (stat(info.dli_fname, &status) != 0) return std::string();
-    return std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
-           std::to_string(status.st_mtim.tv_nsec);
-  }();
-  return identity;
+/// Size of a file, and when it was last written; empty if there is none.
+std::string IdentityOfFile(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return "";
+  return std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
+         std::to_string(status.st_mtim.tv_nsec);
+}
+
+/// Of the files that this code and the generator of machine code are loaded from.
+const std::vector<std::string>& IdentityOfBuild() {
+  static const auto* identity =
+      new std::vector<std::string>{IdentityOfFile(LibraryOf(reinterpret_cast<const void*>(&IdentityOfBuild))),
+                                   IdentityOfFile(codegen::GeneratorFile())};
+  return *identity;
 }
 
 /// Takes texts apart from each other by their lengths.
@@ -79,11 +83,13 @@ KeyText OptionsText(const CompileOptions& options, const Target& target) {
   for (const LimitRow& limit : AllLimits()) key.Add(options.limits.*limit.field);
   key.Add(options.disabled_passes);
   key.Add(options.required_passes);
-  // Only of libraries that may be asked: to see whether one is there takes to load it.
+  // Only of libraries that may be asked: to see whether one is there takes to load it where its files do not tell.
   for (const backend::Backend& backend : backend::AllBackends()) {
     const bool is_asked =
         options.backend == "auto" ? backend.partition_paying != nullptr : options.backend == backend.name;
-    if (is_asked) key.Add({backend.name, backend.codegen.missing()});
+    if (!is_asked) continue;
+    const std::string files = runtime::PluginFiles(backend.name);
+    key.Add({backend.name, files, files.empty() && backend.codegen.missing ? backend.codegen.missing() : ""});
   }
   return key;
 }

@@ -3,7 +3,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/driver/host_context.h"
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/runtime/kernel_errors.h"

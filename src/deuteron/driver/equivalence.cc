@@ -5,7 +5,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/demanded_extents.h"

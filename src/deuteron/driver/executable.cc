@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "deuteron/codegen/llvm/link.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/driver/executable_impl.h"
 #include "deuteron/driver/report/decision_json.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <iostream>
 
-#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/instruments.h"

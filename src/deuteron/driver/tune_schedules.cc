@@ -11,7 +11,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/machine_code.h"
 #include "deuteron/driver/host_context.h"
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/random_tensor.h"

@@ -18,6 +18,8 @@
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/fork.h"
+#include "deuteron/support/library_files.h"
+#include "deuteron/support/shared_library.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -52,16 +54,6 @@ void HostRecordKernel(uint32_t index, int64_t nanoseconds) {
 constexpr DeuteronHost kHost = {kDeuteronHostVersion, &HostThreads,      &HostBeginTeam, &HostEndTeam, &HostParallelFor,
                                 &HostIsProfiled,      &HostRecordKernel, &AllocAligned,  &FreeAligned};
 
-/// Folders in which plugins lie: that of the library (or program) which holds the runtime, and the `lib` beside it.
-std::vector<std::string> PluginFolders() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&PluginProblem), &info) == 0 || info.dli_fname == nullptr) return {};
-  const std::string file = info.dli_fname;
-  const size_t slash = file.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash);
-  return {folder, folder + "/../lib"};
-}
-
 struct Plugin {
   TVMFFISafeCallType create = nullptr;
   /// May be null.
@@ -74,35 +66,20 @@ struct Plugin {
 bool IsPluginName(const std::string& name) { return !name.empty() && name.find('/') == std::string::npos; }
 std::string FileOf(const std::string& name) { return "libdeuteron_" + name + ".so"; }
 
-/// The path of a plugin in one of those folders; empty if it is in none.
-std::string FindFile(const std::string& name) {
-  for (const std::string& folder : PluginFolders()) {
-    std::string path = folder + "/" + FileOf(name);
-    if (access(path.c_str(), F_OK) == 0) return path;
-  }
-  return "";
-}
+/// What lies beside it as plugins do.
+const void* ThisLibrary() { return reinterpret_cast<const void*>(&PluginProblem); }
 
 Plugin Open(const std::string& name) {
   if (!IsPluginName(name)) return {.problem = "'" + name + "' is no name of a plugin"};
   const std::string file = FileOf(name);
-  void* library = nullptr;
-  std::string problem;
-  if (const std::string path = FindFile(name); !path.empty()) {
-    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) problem = dlerror();
-  }
-  if (library == nullptr && problem.empty()) {
-    library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr)
-      problem = file + " is not installed: it lies neither beside the runtime library nor in the library path";
-  }
+  const auto [library, problem] = OpenBeside(ThisLibrary(), file, "the runtime library");
   if (library == nullptr) return {.problem = problem};
   auto* create = reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi_deuteron_create"));
   if (create == nullptr)
     return {.problem = file + " is no plugin of this runtime: it lacks the function deuteron_create"};
-  // Never closed: its functions may outlive every executable.
-  const auto find = [library](const char* name) { return reinterpret_cast<TVMFFISafeCallType>(dlsym(library, name)); };
+  const auto find = [library = library](const char* name) {
+    return reinterpret_cast<TVMFFISafeCallType>(dlsym(library, name));
+  };
   return {create, find("__tvm_ffi_deuteron_pack"), find("__tvm_ffi_deuteron_version"), ""};
 }
 
@@ -192,7 +169,20 @@ CallProfile::~CallProfile() { call_kernels = before_; }
 std::string PluginProblem(const std::string& name) { return name == kSharedObject ? "" : FindPlugin(name).problem; }
 
 std::string PluginAbsence(const std::string& name) {
-  return IsPluginName(name) && !FindFile(name).empty() ? "" : PluginProblem(name);
+  return IsPluginName(name) && !FindBeside(ThisLibrary(), FileOf(name)).empty() ? "" : PluginProblem(name);
+}
+
+std::string PluginFiles(const std::string& name) {
+  if (!IsPluginName(name)) return "";
+  const std::string path = FindBeside(ThisLibrary(), FileOf(name));
+  const auto files = path.empty() ? std::nullopt : FilesOfLibrary(path);
+  std::string text;
+  for (const FileState& file : files.value_or(std::vector<FileState>())) {
+    for (const uint64_t part : {file.device, file.inode, file.size, static_cast<uint64_t>(file.modified),
+                                static_cast<uint64_t>(file.changed)})
+      text += std::to_string(part) + " ";
+  }
+  return text;
 }
 
 void OpenPluginAhead(const std::string& name) {

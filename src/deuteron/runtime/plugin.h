@@ -72,6 +72,10 @@ std::string PluginProblem(const std::string& name);
 /// The same as far as can be told at once: the file is looked for, and not loaded where it lies beside the runtime.
 std::string PluginAbsence(const std::string& name);
 
+/// A text that changes with the files that the plugin `name` is, or would be, read from, those of its library among
+/// them; empty if there is no such file, or only opening it can tell.
+std::string PluginFiles(const std::string& name);
+
 /// What the plugin `name` calls its library and the version of it that is there, "oneDNN 3.2.0"; empty if it does not
 /// say so, or cannot be used.
 std::string PluginVersion(const std::string& name);

@@ -8,12 +8,14 @@
 #include <unordered_map>
 
 #include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/llvm/machine.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/limits.h"
 #include "deuteron/support/parallel.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron_llvm_stamp.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -303,58 +305,47 @@ void Must(llvm::Error error) {
   if (error) Fail(std::move(error));
 }
 
-}  // namespace
-
-struct CompiledKernels::Impl {
+struct LoadedCode : CompiledKernels::Code {
   std::unique_ptr<llvm::orc::LLJIT> jit;
+
+  DeuteronKernel Lookup(const std::string& name) const override {
+    auto symbol = jit->lookup(name);
+    if (symbol) return symbol->toPtr<DeuteronKernel>();
+    llvm::Error other = llvm::handleErrors(symbol.takeError(), [](const llvm::orc::SymbolsNotFound&) {});
+    Must(std::move(other));
+    return nullptr;
+  }
 };
 
-CompiledKernels::CompiledKernels(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-CompiledKernels::CompiledKernels() : impl_(std::make_unique<Impl>()) {}
-CompiledKernels::~CompiledKernels() = default;
-CompiledKernels::CompiledKernels(CompiledKernels&&) noexcept = default;
-CompiledKernels& CompiledKernels::operator=(CompiledKernels&&) noexcept = default;
-
-DeuteronKernel CompiledKernels::Lookup(const std::string& name) const {
-  if (impl_->jit == nullptr) return nullptr;
-  auto symbol = impl_->jit->lookup(name);
-  if (symbol) return symbol->toPtr<DeuteronKernel>();
-  llvm::Error other = llvm::handleErrors(symbol.takeError(), [](const llvm::orc::SymbolsNotFound&) {});
-  Must(std::move(other));
-  return nullptr;
-}
-
-CompiledKernels LoadObjects(const std::vector<std::string>& objects, const Target& target) {
-  if (const std::string why = target.WhyNotHere(); !why.empty()) {
-    DEUTERON_THROW(UnsupportedError) << "code for a machine " << why << " cannot be run here";
+class LlvmGenerator : public MachineCodeGenerator {
+ public:
+  std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options,
+                                       const std::string& symbol_prefix) const override {
+    return CompileGroups(lowered, target, options, symbol_prefix, Product::kObject, CompileThreads(target, options));
   }
-  auto impl = std::make_unique<CompiledKernels::Impl>();
-  const auto machine = MakeMachine(target, {});
-  impl->jit = Must(llvm::orc::LLJITBuilder().setDataLayout(machine->createDataLayout()).create());
-  llvm::orc::JITDylib& library = impl->jit->getMainJITDylib();
-  library.addGenerator(Must(
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl->jit->getDataLayout().getGlobalPrefix())));
-  for (const std::string& object : objects) {
-    Must(impl->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernels.o")));
+
+  CompiledKernels LoadObjects(const std::vector<std::string>& objects, const Target& target) const override {
+    if (const std::string why = target.WhyNotHere(); !why.empty()) {
+      DEUTERON_THROW(UnsupportedError) << "code for a machine " << why << " cannot be run here";
+    }
+    auto code = std::make_unique<LoadedCode>();
+    const auto machine = MakeMachine(target, {});
+    code->jit = Must(llvm::orc::LLJITBuilder().setDataLayout(machine->createDataLayout()).create());
+    llvm::orc::JITDylib& library = code->jit->getMainJITDylib();
+    library.addGenerator(Must(
+        llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(code->jit->getDataLayout().getGlobalPrefix())));
+    for (const std::string& object : objects) {
+      Must(code->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernels.o")));
+    }
+    return CompiledKernels(std::move(code));
   }
-  return CompiledKernels(std::move(impl));
-}
 
-CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
-  return LoadObjects(EmitObjects(lowered, target, options), target);
-}
+  std::string LinkSharedObject(const std::vector<std::string>& objects) const override { return LinkObjects(objects); }
 
-std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options,
-                                     const std::string& symbol_prefix) {
-  return CompileGroups(lowered, target, options, symbol_prefix, Product::kObject, CompileThreads(target, options));
-}
+  std::string Version() const override { return LLVM_VERSION_STRING; }
+};
 
-std::string EmitObject(const IRModule& lowered, const Target& target, const CodegenOptions& options,
-                       const std::string& symbol_prefix) {
-  return CompileGroups(lowered, target, options, symbol_prefix, Product::kObject, 0).at(0);
-}
-
-std::string LlvmVersion() { return LLVM_VERSION_STRING; }
+}  // namespace
 
 std::string EmitLlvmIr(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
   return CompileGroups(lowered, target, options, "", Product::kOptimizedIr, 0).at(0);
@@ -365,3 +356,9 @@ std::string EmitAssembly(const IRModule& lowered, const Target& target, const Co
 }
 
 }  // namespace deuteron::codegen
+
+extern "C" const deuteron::codegen::MachineCodeGenerator* DEUTERON_MACHINE_CODE_GENERATOR();
+extern "C" const deuteron::codegen::MachineCodeGenerator* DEUTERON_MACHINE_CODE_GENERATOR() {
+  static const auto* generator = new deuteron::codegen::LlvmGenerator;
+  return generator;
+}

@@ -91,7 +91,7 @@ class PipedOutput {
 
 }  // namespace
 
-std::string LinkSharedObject(const std::vector<std::string>& objects) {
+std::string LinkObjects(const std::vector<std::string>& objects) {
   static std::mutex mutex;
   PipedOutput output;
   std::vector<std::string> arguments = {"ld.lld",

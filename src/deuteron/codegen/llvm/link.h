@@ -7,9 +7,7 @@
 
 namespace deuteron::codegen {
 
-/// The bytes of an ELF shared object of `objects` (EmitObjects) that exports all their kernels. C's mathematical
-/// functions stay undefined: the process that loads it has them. Calls run one at a time (lld has
-/// global state). An InternalError carries the linker's messages.
-std::string LinkSharedObject(const std::vector<std::string>& objects);
+/// As LinkSharedObject (codegen/machine_code.h), which asks this.
+std::string LinkObjects(const std::vector<std::string>& objects);
 
 }  // namespace deuteron::codegen

@@ -1,8 +1,9 @@
-# Writes HEADER, which names the symbol by which a runtime library is known: that of these headers (FOLDERS, below SOURCE).
+# Writes HEADER, which defines MACRO as the symbol by which a library is known: PREFIX, and what stands for these headers (FOLDERS, below
+# SOURCE, with their subfolders).
 cmake_minimum_required(VERSION 3.25)
 set(text "")
 foreach(folder ${FOLDERS})
-  file(GLOB headers "${SOURCE}/${folder}/*.h")
+  file(GLOB_RECURSE headers "${SOURCE}/${folder}/*.h")
   list(SORT headers)
   foreach(header ${headers})
     file(SHA256 "${header}" hash)
@@ -12,4 +13,4 @@ endforeach()
 string(SHA256 hash "${text}")
 string(SUBSTRING "${hash}" 0 12 hash)
 file(CONFIGURE OUTPUT "${HEADER}"
-     CONTENT "#define DEUTERON_RUNTIME_STAMP libdeuteron_runtime_is_of_another_build_@hash@\n" @ONLY)
+     CONTENT "#define @MACRO@ @PREFIX@_@hash@\n" @ONLY)
