@@ -9,8 +9,8 @@
 
 namespace deuteron {
 
-/// Floats standard normal, integers of 32 and 64 bits 0 or 1 (so that they index), others uniform in [0, 100), booleans
-/// 0 or 1. An UnsupportedError for other dtypes.
+/// Floats standard normal (those that std::normal_distribution<double> draws), integers of 32 and 64 bits 0 or 1 (so
+/// that they index), others uniform in [0, 100), booleans 0 or 1. An UnsupportedError for other dtypes.
 Tensor RandomTensor(const std::vector<int64_t>& shape, DataType dtype, std::mt19937_64* random);
 
 }  // namespace deuteron
