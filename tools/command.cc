@@ -1,7 +1,6 @@
 /// \file
 /// Reads the arguments, runs a verb, and turns errors into messages and exit statuses.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -46,19 +45,34 @@ int Fail(const CLI::App& app, const tvm::ffi::Error& error) {
   return status;
 }
 
-/// CLI11 would say that a verb is missing, not that there is none of this name.
-void CheckVerb(const CLI::App& app, int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  const std::string given = argv[1];
-  std::vector<std::string> verbs;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-    verbs.push_back(verb->get_name());
-  if (std::find(verbs.begin(), verbs.end(), given) != verbs.end()) return;
-  const std::vector<std::string_view> names(verbs.begin(), verbs.end());
+struct Verb {
+  const char* name;
+  void (*add)(CLI::App& app);
+};
+constexpr Verb kVerbs[] = {
+    {"run", AddRunCommand},         {"bench", AddBenchCommand},   {"compile", AddCompileCommand},
+    {"opt", AddOptCommand},         {"verify", AddVerifyCommand}, {"explain", AddExplainCommand},
+    {"profile", AddProfileCommand}, {"bisect", AddBisectCommand}, {"partition", AddPartitionCommand},
+    {"inspect", AddInspectCommand}, {"diff", AddDiffCommand},
+};
+
+/// Adds the verb that is asked for: to describe the flags of all takes as long as to load a model. All of them where no
+/// verb is named.
+void AddVerbs(CLI::App* app, int argc, const char* const* argv) {
+  const std::string given = argc < 2 ? "" : argv[1];
+  std::vector<std::string_view> names;
   std::string known;
-  for (const std::string& verb : verbs) known += (known.empty() ? "" : ", ") + verb;
-  DEUTERON_THROW(UsageError) << "there is no verb \"" << given << "\"" << DidYouMean(given, names)
-                             << "; the verbs are: " << known;
+  for (const Verb& verb : kVerbs) {
+    if (given == verb.name) return verb.add(*app);
+    names.emplace_back(verb.name);
+    known += (known.empty() ? "" : ", ") + std::string(verb.name);
+  }
+  // CLI11 would say that a verb is missing, not that there is none of this name.
+  if (argc > 1 && !given.starts_with('-')) {
+    DEUTERON_THROW(UsageError) << "there is no verb \"" << given << "\"" << DidYouMean(given, names)
+                               << "; the verbs are: " << known;
+  }
+  for (const Verb& verb : kVerbs) verb.add(*app);
 }
 
 int RunVerb(int argc, const char* const* argv) {
@@ -72,19 +86,8 @@ int RunVerb(int argc, const char* const* argv) {
         throw CLI::Success();
       },
       "Print versions, this CPU and the libraries that are here, and exit");
-  AddRunCommand(app);
-  AddBenchCommand(app);
-  AddCompileCommand(app);
-  AddOptCommand(app);
-  AddVerifyCommand(app);
-  AddExplainCommand(app);
-  AddProfileCommand(app);
-  AddBisectCommand(app);
-  AddPartitionCommand(app);
-  AddInspectCommand(app);
-  AddDiffCommand(app);
   try {
-    CheckVerb(app, argc, argv);
+    AddVerbs(&app, argc, argv);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
