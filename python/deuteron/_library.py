@@ -1,4 +1,4 @@
-"""Finds and loads libdeuteron, once. Its functions are those that it registers as "deuteron.python.NAME"."""
+"""Finds and loads libdeuteron, once. Its functions are those that it registers, when it is asked to, as "deuteron.python.NAME"."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def _open() -> ctypes.CDLL:
 
 LIBRARY = _open()
 LIBRARY.DeuteronVersion.restype = ctypes.c_char_p
+LIBRARY.DeuteronRegisterPython()
 
 VERSION: str = LIBRARY.DeuteronVersion().decode()
 

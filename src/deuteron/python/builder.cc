@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "deuteron/python/register.h"
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/relax/type_analysis.h"
 
@@ -59,7 +60,9 @@ relax::Call CallTE(const Builder& self, const String& name, const Array<Expr>& a
   });
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+}  // namespace
+
+void RegisterBuilder() {
   ffi::reflection::ObjectDef<BuilderNode>();
   ffi::reflection::GlobalDef()
       .def("deuteron.python.builder.new",
@@ -110,6 +113,4 @@ TVM_FFI_STATIC_INIT_BLOCK() {
            })
       .def("deuteron.python.builder.module", [](const Builder& self) { return self->builder.module(); });
 }
-
-}  // namespace
 }  // namespace deuteron::python

@@ -3,6 +3,7 @@
 #include <tvm/ffi/reflection/registry.h>
 
 #include "deuteron/python/options.h"
+#include "deuteron/python/register.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/element.h"
@@ -73,7 +74,9 @@ Tensor Reinterpret(const Tensor& tensor, DLDataType dtype) {
   return runtime::ViewTensor(tensor.data_ptr(), dims, dtype, owner);
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+}  // namespace
+
+void RegisterExecutables() {
   ffi::reflection::ObjectDef<ExecutableNode>();
   ffi::reflection::GlobalDef()
       .def("deuteron.python.compile", CompileModule)
@@ -92,6 +95,4 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.python.view", View)
       .def("deuteron.python.reinterpret", Reinterpret);
 }
-
-}  // namespace
 }  // namespace deuteron::python

@@ -4,6 +4,7 @@
 #include "deuteron/driver/read_module.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/python/options.h"
+#include "deuteron/python/register.h"
 #include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
 #include "deuteron/script/parser.h"
@@ -17,7 +18,9 @@ String PrintForPeople(const ObjectRef& node) {
   return script::Print(node, {.header = false, .spans = false, .elide_constants_over = 64});
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+}  // namespace
+
+void RegisterModules() {
   ffi::reflection::GlobalDef()
       .def("deuteron.python.read_module",
            [](const String& path, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits,
@@ -49,6 +52,4 @@ TVM_FFI_STATIC_INIT_BLOCK() {
         return module;
       });
 }
-
-}  // namespace
 }  // namespace deuteron::python

@@ -9,6 +9,7 @@
 
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/python/options.h"
+#include "deuteron/python/register.h"
 #include "deuteron/relax/expr.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/script/op_attrs.h"
@@ -121,7 +122,9 @@ void RegisterAlteration(const String& op, const ffi::Function& alter, int level)
                                 .level = level});
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+}  // namespace
+
+void RegisterNodes() {
   ffi::reflection::GlobalDef()
       .def("deuteron.python.relax.symbolic",
            [](const String& name, const String& dtype) { return tir::Var(name, ToDataType(dtype)); })
@@ -179,6 +182,4 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.python.relax.list_ops", ListOps)
       .def("deuteron.python.relax.register_alter_op_layout", RegisterAlteration);
 }
-
-}  // namespace
 }  // namespace deuteron::python

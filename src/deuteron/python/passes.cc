@@ -10,6 +10,7 @@
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/python/options.h"
+#include "deuteron/python/register.h"
 #include "deuteron/relax/rewrite/function_pass.h"
 #include "deuteron/support/error.h"
 
@@ -140,7 +141,9 @@ Array<Array<ffi::Any>> ListPasses() {
   return list;
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+}  // namespace
+
+void RegisterPasses() {
   ffi::reflection::ObjectDef<transform::PassNode>();
   ffi::reflection::ObjectDef<transform::SequentialNode>();
   ffi::reflection::GlobalDef()
@@ -157,8 +160,6 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.python.enter_context", EnterContext)
       .def("deuteron.python.exit_context", ExitContext);
 }
-
-}  // namespace
 
 std::shared_ptr<transform::PassInstrument> MakeInstrument(Map<String, ffi::Function> methods) {
   return std::make_shared<CallingInstrument>(std::move(methods));

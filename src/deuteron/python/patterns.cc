@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "deuteron/python/options.h"
+#include "deuteron/python/register.h"
 #include "deuteron/relax/dpl/matcher.h"
 #include "deuteron/relax/dpl/pattern.h"
 #include "deuteron/relax/dpl/registry.h"
@@ -166,7 +167,9 @@ void RegisterTemplates() {
       .def("deuteron.python.dpl.make_rms_norm_pattern", [] { return Pair(dpl::MakeRMSNormPattern()); });
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+}  // namespace
+
+void RegisterPatterns() {
   ffi::reflection::ObjectDef<dpl::DFPatternNode>();
   RegisterConstructors();
   RegisterTemplates();
@@ -195,6 +198,4 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.python.dpl.has_leaking_intermediates",
            [](const Fields& context) { return relax::HasLeakingIntermediateVariables(FromFields(context)); });
 }
-
-}  // namespace
 }  // namespace deuteron::python

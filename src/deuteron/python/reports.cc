@@ -11,6 +11,7 @@
 #include "deuteron/driver/verify.h"
 #include "deuteron/python/executable.h"
 #include "deuteron/python/options.h"
+#include "deuteron/python/register.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::python {
@@ -88,7 +89,9 @@ Array<ffi::Any> BisectModule(const IRModule& module, const Map<String, ffi::Any>
   return {Dump(json), result.reduced};
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+}  // namespace
+
+void RegisterReports() {
   ffi::reflection::GlobalDef()
       .def("deuteron.python.explain_module", ExplainModule)
       .def("deuteron.python.explain_executable", ExplainExecutable)
@@ -96,6 +99,4 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.python.verify_module", VerifyModule)
       .def("deuteron.python.bisect_module", BisectModule);
 }
-
-}  // namespace
 }  // namespace deuteron::python

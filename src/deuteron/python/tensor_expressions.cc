@@ -7,6 +7,7 @@
 
 #include "deuteron/ir/op.h"
 #include "deuteron/python/options.h"
+#include "deuteron/python/register.h"
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/support/error.h"
 #include "deuteron/te/tensor.h"
@@ -131,7 +132,9 @@ tir::PrimFunc PrimFuncOf(const Array<te::Tensor>& tensors) {
   return te::CreatePrimFunc(tensors);
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+}  // namespace
+
+void RegisterTensorExpressions() {
   ffi::reflection::GlobalDef()
       .def("deuteron.python.tir.binary", Binary)
       .def("deuteron.python.tir.const",
@@ -159,6 +162,4 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.python.te.create_prim_func", PrimFuncOf)
       .def("deuteron.python.te.computation_of", relax::BlockBuilder::ComputationOf);
 }
-
-}  // namespace
 }  // namespace deuteron::python
