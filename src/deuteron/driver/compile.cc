@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "deuteron/backend/backends.h"
 #include "deuteron/codegen/machine_code.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/driver/check_limits.h"
@@ -17,6 +18,8 @@
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/runtime/executable.h"
+#include "deuteron/runtime/plugin.h"
+#include "deuteron/runtime/plugin_ahead.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/mapped_file.h"
 #include "deuteron/target/cpu_table.h"
@@ -214,6 +217,23 @@ bool UsesCache(const CompileOptions& options) {
   return !options.cache.empty() && options.instruments.empty() && SplitTargets(options.target).size() == 1;
 }
 
+/// Begins to open what compiling with `options` is likely to need.
+class LibrariesAhead {
+ public:
+  explicit LibrariesAhead(const CompileOptions& options) {
+    const auto runs = options.config.find("expected_runs");
+    const bool is_soon = options.fuses() && runs != options.config.end() && runs->second != "0";
+    for (const backend::Backend& backend : backend::AllBackends()) {
+      const bool is_likely =
+          options.backend == "auto" ? is_soon && backend.partition_paying != nullptr : options.backend == backend.name;
+      if (is_likely && runtime::PluginAbsence(backend.name).empty()) runtime::OpenPluginAhead(backend.name);
+    }
+  }
+
+ private:
+  const codegen::GeneratorAhead generator_;
+};
+
 /// Compiles for one target. Sets `key` to that of the entry, if there is a cache.
 Executable CompileWith(CompileCache* cache, IRModule module, const CompileOptions& options, std::string* key) {
   const GiveBackMemory at_the_end;
@@ -226,7 +246,7 @@ Executable CompileWith(CompileCache* cache, IRModule module, const CompileOption
       return *std::move(found);
     }
   }
-  const codegen::GeneratorAhead ahead;
+  const LibrariesAhead ahead(options);
   return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))), cache, *key);
 }
 
@@ -245,7 +265,7 @@ Executable Compile(IRModule module, const CompileOptions& options) {
 Executable CompileFile(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options) {
   // What is said in other files than the model's is not looked after.
   if (!UsesCache(options) || !options.libraries.empty() || !import.custom.empty()) {
-    const codegen::GeneratorAhead ahead;
+    const LibrariesAhead ahead(options);
     return Compile(ReadModule(path, import), options);
   }
   CompileCache cache(options.cache, options.cache_bytes, options.warn);
@@ -256,7 +276,7 @@ Executable CompileFile(const std::string& path, const onnx::ImportOptions& impor
       return *std::move(found);
     }
   }
-  const codegen::GeneratorAhead ahead;
+  const LibrariesAhead ahead(options);
   std::optional<MappedFileLog> log(std::in_place);
   IRModule module = ReadModule(path, import);
   const std::vector<FileState> files = log->files();
