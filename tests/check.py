@@ -202,8 +202,8 @@ def check_format(files):
 def tidy(file):
     """What clang-tidy (.clang-tidy) finds in one file, without building anything."""
     site = next((ROOT / ".venv" / "lib").glob("python*")) / "site-packages"
-    flags = ["-std=c++20", "-Isrc", "-I.", f"-isystem{site / 'tvm_ffi' / 'include'}", "-isystem/usr/lib/llvm-19/include",
-             f'-DDEUTERON_SOURCE_DIR="{ROOT}"']
+    flags = ["-std=c++20", "-Isrc", "-I.", "-Ibuild/release/stamp", f"-isystem{site / 'tvm_ffi' / 'include'}",
+             "-isystem/usr/lib/llvm-19/include", f'-DDEUTERON_SOURCE_DIR="{ROOT}"']
     result = run("clang-tidy", "--quiet", str(file), "--", *flags)
     lines = [line for line in result.stdout.splitlines() if re.search(r": (error|warning): ", line)]
     return [line.replace(f"{ROOT}/", "") for line in lines]

@@ -135,7 +135,9 @@ std::optional<std::vector<FileState>> FilesOfLibrary(const std::string& path) {
     std::string found = known == loaded.end() ? "" : *known;
     for (const std::string& folder : *folders) {
       if (!found.empty()) break;
-      if (std::string file = folder + "/" + name; access(file.c_str(), F_OK) == 0) found = std::move(file);
+      std::string file = folder;
+      file.append("/").append(name);
+      if (access(file.c_str(), F_OK) == 0) found = std::move(file);
     }
     if (found.empty()) return std::nullopt;
     files.push_back(FileState::Of(found));

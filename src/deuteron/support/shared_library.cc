@@ -40,7 +40,8 @@ std::string FindBeside(const void* code, const std::string& file) {
   const size_t slash = holder.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : holder.substr(0, slash);
   for (const char* way : {"/", "/../lib/"}) {
-    std::string path = folder + way + file;
+    std::string path = folder;
+    path.append(way).append(file);
     if (access(path.c_str(), F_OK) == 0) return path;
   }
   return "";
