@@ -43,6 +43,7 @@ const MachineCodeGenerator& Generator() {
   const std::lock_guard lock(opened.mutex);
   if (opened.generator != nullptr) return *opened.generator;
   const SharedLibrary library = OpenBeside(ThisLibrary(), kFile, "the library of the compiler");
+  if (library.is_for_memory) DEUTERON_THROW(MemoryError) << "out of memory: " << library.problem;
   if (library.handle == nullptr) {
     DEUTERON_THROW(UnsupportedError) << "nothing can be compiled here, only what was compiled before be run: "
                                      << library.problem;

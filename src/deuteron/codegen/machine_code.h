@@ -6,8 +6,8 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "deuteron/ir/module.h"

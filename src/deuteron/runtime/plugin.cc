@@ -72,7 +72,8 @@ const void* ThisLibrary() { return reinterpret_cast<const void*>(&PluginProblem)
 Plugin Open(const std::string& name) {
   if (!IsPluginName(name)) return {.problem = "'" + name + "' is no name of a plugin"};
   const std::string file = FileOf(name);
-  const auto [library, problem] = OpenBeside(ThisLibrary(), file, "the runtime library");
+  const auto [library, problem, is_for_memory] = OpenBeside(ThisLibrary(), file, "the runtime library");
+  if (is_for_memory) DEUTERON_THROW(MemoryError) << "out of memory: " << problem;
   if (library == nullptr) return {.problem = problem};
   auto* create = reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi_deuteron_create"));
   if (create == nullptr)

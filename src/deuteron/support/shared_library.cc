@@ -4,6 +4,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 
 namespace deuteron {
@@ -51,8 +52,12 @@ SharedLibrary OpenBeside(const void* code, const std::string& file, const std::s
   const std::string path = FindBeside(code, file);
   SharedLibrary library;
   if (!path.empty()) {
+    errno = 0;
     library.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library.handle == nullptr) library.problem = dlerror();
+    if (library.handle == nullptr) {
+      library.is_for_memory = errno == ENOMEM;
+      library.problem = dlerror();
+    }
   }
   if (library.handle == nullptr && library.problem.empty()) {
     library.handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

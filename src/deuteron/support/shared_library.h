@@ -18,6 +18,8 @@ struct SharedLibrary {
   void* handle = nullptr;
   /// Why not.
   std::string problem;
+  /// Whether that is because there is no memory left.
+  bool is_for_memory = false;
 };
 
 /// Opens `file`: that of FindBeside, else that of the system's search for libraries. `holder` says in the message what

@@ -149,7 +149,8 @@ class RequantizationFolder : public EmittingRewriter {
       const auto* call = expr.as<CallNode>();
       const auto note = [this](const Expr& leaf) { ++uses_[leaf.get()]; };
       if (call != nullptr) {
-        static const Op dequantize = Op::Get("relax.dequantize");
+        static const Op quantize = Op::Get("relax.quantize"), dequantize = Op::Get("relax.dequantize");
+        quantizes_ |= call->op.same_as(quantize);
         if (call->op.same_as(dequantize)) dequantized_.insert(call->args[0].get());
         for (const Expr& arg : call->args) VisitLeaves(arg, note);
       } else if (expr->kind == RelaxKind::kTuple) {
@@ -157,6 +158,9 @@ class RequantizationFolder : public EmittingRewriter {
       }
     });
   }
+
+  /// Whether there is anything to fold: the numbers of a network without quantisations are not even read.
+  bool quantizes() const { return quantizes_; }
 
  private:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
@@ -348,6 +352,7 @@ class RequantizationFolder : public EmittingRewriter {
     return Constant(std::move(data));
   }
 
+  bool quantizes_ = false;
   std::unordered_map<const Object*, Affine> affine_;
   std::unordered_map<const Object*, int64_t> uses_;
   std::unordered_set<const Object*> dequantized_;
@@ -360,7 +365,8 @@ class RequantizationFolder : public EmittingRewriter {
 Pass FoldRequantization() {
   return transform::ModulePass({.name = "FoldRequantization"}, [](IRModule module, const transform::PassContext&) {
     return UpdateFunctions(std::move(module), [](const GlobalVar&, const Function& function) {
-      return RequantizationFolder(function).Run(function);
+      RequantizationFolder folder(function);
+      return folder.quantizes() ? folder.Run(function) : function;
     });
   });
 }
