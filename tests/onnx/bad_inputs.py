@@ -150,6 +150,8 @@ LENGTHS = (
     ('p = Constant <value_ints = [1, 0, 0, 0]> () y = Pad <mode = "edge"> (x, p)', (1, 3), 0, ""),
     ('a = Constant <value_ints = [0, 1]> () i = Unsqueeze (x, a) g = Constant <value: tensor = float[1, 1, 1, 2] {0.5, 0.5}> () y = GridSample (i, g)', (0, 3), USAGE,
      "the length of an axis of the image is 0"),
+    ('a = Constant <value_ints = [0, 1]> () g = Unsqueeze (x, a) i = Constant <value: tensor = float[1, 1, 2, 2] {1, 2, 3, 4}> () y = GridSample (i, g)', (2, 3), MODEL,
+     "expected 2, got 3"),
     ('y = ArgMax <axis = 0> (x)', (0, 3), USAGE, "the length of the axis that is searched is 0"),
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 3), USAGE, "the length of the signal is 3 and has to be at least 4"),
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 4), 0, ""),

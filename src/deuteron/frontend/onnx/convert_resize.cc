@@ -449,8 +449,9 @@ Results ConvertGridSample(const NodeContext& node) {
   std::vector<int64_t> axes;
   for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
   RequireElements(node, x, axes, "the length of an axis of the image");
-  const Expr grid = rank == 4 ? node.Emit(relax::PermuteDims(node.X(1), {0, 3, 1, 2}))
-                              : node.Emit(relax::PermuteDims(node.X(1), {0, 4, 1, 2, 3}));
+  const Expr points = node.WithSizes(node.X(1), rank - 1, {rank - 2}, "the grid");
+  const Expr grid = node.Emit(
+      relax::PermuteDims(points, rank == 4 ? std::vector<int64_t>{0, 3, 1, 2} : std::vector<int64_t>{0, 4, 1, 2, 3}));
   return {node.Emit(relax::image::GridSample(x, grid, mode, rank == 4 ? "NCHW" : "NCDHW",
                                              node.Str("padding_mode", "zeros"), node.Flag("align_corners", false)))};
 }
