@@ -1,12 +1,13 @@
 """Extreme integers in every integer attribute and operand of every operator that the onnx package has cases of.
 
-    python tests/fuzz/extremes.py [PATTERN] [--floats | --lengths] [--ours] [--versions newest|earlier|all] [--cases N] [--binary PATH] [--keep DIR]
+    python tests/fuzz/extremes.py [PATTERN] [--floats | --lengths] [--ours] [--versions newest|earlier|all] [--cases N] [--seconds S] [--binary PATH] [--keep DIR]
 
 Of each attribute, and each operand of integers (as a constant, then as an input of the run), N cases (2) are run with each of the integers of
 mutate_model.py in the place of its first, of its last and of every element, by the newest version of the operator and by each earlier one (versions.py) that
 has another signature. What is found is judged and kept as mutations.py's; of what is computed by us alone the first of each kind is named. With --floats it is
 attributes and short operands of floats, of FLOATS: what others make of infinities and the like is not asked. With --lengths each axis of each input of the
-run, and all axes of one length at once, are of the length 0, 1, one less and one more, known to the model or told by the run.
+run, and all axes of one length at once, are of the length 0, 1, one less and one more, known to the model or told by the run, and each input is of one axis
+less and one more.
 With --ours it is the cases of tests/onnx/op_cases.py that are changed, contributed operators among them.
 """
 
@@ -17,6 +18,7 @@ import pathlib
 import re
 import sys
 import tempfile
+import time
 
 import numpy as np
 import onnx
@@ -139,7 +141,7 @@ def with_length(model, inputs, axes, length, open_sizes):
     for index, axis in axes:
         now[index] = np.take(now[index], np.arange(length) % now[index].shape[axis], axis=axis)
     for index, array in enumerate(now):
-        for axis, dimension in enumerate(changed.graph.input[index].type.tensor_type.shape.dim):
+        for axis, dimension in enumerate(list(changed.graph.input[index].type.tensor_type.shape.dim)[:array.ndim]):
             if open_sizes:
                 dimension.dim_param = f"n{index}_{axis}"
             else:
@@ -149,6 +151,20 @@ def with_length(model, inputs, axes, length, open_sizes):
         for dimension in info.type.tensor_type.shape.dim:
             dimension.Clear()
     del changed.graph.value_info[:]
+    return changed, now
+
+
+def with_rank(model, inputs, index, more):
+    """The same with an axis more in front of one input, or one less."""
+    array = inputs[index][None] if more > 0 else inputs[index][0]
+    changed, now = with_length(model, [*inputs[:index], array, *inputs[index + 1:]], [], 0, False)
+    dimensions = changed.graph.input[index].type.tensor_type.shape
+    dimensions.ClearField("dim")
+    for extent in array.shape:
+        dimensions.dim.add(dim_value=extent)
+    for info in changed.graph.output:
+        if info.type.HasField("tensor_type"):
+            info.type.tensor_type.ClearField("shape")
     return changed, now
 
 
@@ -165,6 +181,11 @@ def length_slots(model, inputs):
 
         length = inputs[group[0][0]].shape[group[0][1]]
         yield (op, f"{name}, {'of the run' if open_sizes else 'constant'}"), 1, sorted({0, 1, length - 1, length + 1} - {length}), change
+    for index, array in enumerate(inputs):
+        def change_rank(place, value, index=index):
+            return with_rank(model, inputs, index, value)
+
+        yield (op, f"rank of operand {index}"), 1, [1, -1] if array.size > 0 and array.ndim > 0 else [1], change_rank
 
 
 def slots(model, inputs):
@@ -214,6 +235,7 @@ def main():
     parser.add_argument("--ours", action="store_true", help="changes the cases of tests/onnx/op_cases.py")
     parser.add_argument("--versions", choices=("newest", "earlier", "all"), default="all", help="of operators")
     parser.add_argument("--cases", type=int, default=2, help="for each attribute and operand of an operator")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no further case is begun")
     parser.add_argument("--checked", action="store_true", help="compares every access with its buffer, and no result with others'")
     parser.add_argument("--binary", type=pathlib.Path, default=BINARY)
     parser.add_argument("--keep", type=pathlib.Path, default=ROOT / "build" / "fuzz" / "findings", help="folder for what is found")
@@ -222,7 +244,11 @@ def main():
     find = float_slots if arguments.floats else length_slots if arguments.lengths else slots
     with tempfile.TemporaryDirectory(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as scratch:
         attack = Attack("extremes", arguments.binary, scratch, arguments.keep, compares=not (arguments.floats or arguments.checked), checked=arguments.checked)
+        end = time.monotonic() + arguments.seconds
         for name, case in (ours if arguments.ours else packaged)(arguments.pattern):
+            if time.monotonic() > end:
+                print(f"{name} and those after it have not been tried")
+                break
             for version, *form in forms(case, arguments.versions):
                 found = [slot for slot in find(*form) if seen[(*slot[0], version)] < arguments.cases]
                 # An earlier version may not take the case as it is.
