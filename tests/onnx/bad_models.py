@@ -289,6 +289,11 @@ def of_nothing():
     for padding in ("zeros", "border", "reflection"):
         yield f"samples of nothing, {padding}", made("GridSample", {"x": (1, 1, 0, 4), "g": (1, 2, 2, 2)}, padding_mode=padding), [], MODEL, ["/it", "of the image is 0"]
     yield "regions of nothing", made("RoiAlign", {"x": (1, 1, 4, 0), "r": (1, 4), "b": None}, [("b", np.array([0]))]), [], MODEL, ["/it", "of the image is 0"]
+    tables = [("i", np.zeros((1, 3), np.int32)), *((name, np.ones(shape, np.float32)) for name, shape in (("w", (5, 8)), ("p", (8,)), ("g", (8,)), ("b", (8,))))]
+    embedded = model([node("EmbedLayerNormalization", ["i", "", "w", "p", "", "g", "b"], ["y"], "/it", domain="com.microsoft")],
+                     [numpy_helper.from_array(array, name) for name, array in tables], outputs=[helper.make_empty_tensor_value_info("y")])
+    embedded.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    yield "a table of one axis", embedded, [], MODEL, ["/it", "fewer axes"]
     for op in ("ArgMax", "ArgMin"):
         yield f"{op} of nothing", made(op, {"x": (0, 3)}, axis=0), [], MODEL, ["/it", "the axis that is searched is 0"]
     yield "displaced samples of nothing", made("DeformConv", {"x": (1, 1, 0, 0), "w": (1, 1, 2, 2), "o": (1, 8, 1, 1)}, pads=[1, 1, 1, 1]), [], MODEL, ["/it", "of the image is 0"]

@@ -57,6 +57,11 @@ std::string DescribeCycle(const std::vector<NodeProto>& nodes, const std::vector
 }  // namespace
 
 void RethrowAt(const NodeProto& node, const tvm::ffi::Error& error) {
+  // Converters take the dimensions of operands by their place.
+  if (error.kind() == "IndexError") {
+    throw tvm::ffi::Error("ModelError", NodeLabel(node) + ": an operand has fewer axes than it takes",
+                          std::string(error.backtrace()));
+  }
   throw tvm::ffi::Error(error.kind(),
                         NodeLabel(node) + ": " + InModelWords(std::string(error.message()), NodeSpanName(node)),
                         std::string(error.backtrace()));

@@ -1,7 +1,7 @@
 #include "deuteron/frontend/onnx/lengths.h"
 
 #include "deuteron/frontend/onnx/importer.h"
-#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/shape.h"
 
 namespace deuteron::onnx {
 
