@@ -4,10 +4,20 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
 
 namespace deuteron {
+namespace {
+
+/// Of a message of the dynamic linker, which has no error numbers: what glibc says of mmap and malloc that fail.
+bool SaysNoMemory(const std::string& message) {
+  for (const char* part : {"failed to map segment", "cannot map zero-fill pages", "annot allocate memory"}) {
+    if (message.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 std::string LibraryOf(const void* code) {
   struct Search {
@@ -52,11 +62,10 @@ SharedLibrary OpenBeside(const void* code, const std::string& file, const std::s
   const std::string path = FindBeside(code, file);
   SharedLibrary library;
   if (!path.empty()) {
-    errno = 0;
     library.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library.handle == nullptr) {
-      library.is_for_memory = errno == ENOMEM;
       library.problem = dlerror();
+      library.is_for_memory = SaysNoMemory(library.problem);
     }
   }
   if (library.handle == nullptr && library.problem.empty()) {
