@@ -156,6 +156,8 @@ LENGTHS = (
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 3), USAGE, "the length of the signal is 3 and has to be at least 4"),
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 4), 0, ""),
     ('y = Reshape (x, w)', (2, 3), MODEL, "a shape overflows"),
+    *((f'a = Constant <value_ints = [0, 1]> () i = Unsqueeze (x, a) [fit] p = MaxPool <kernel_shape = [4, 1]> (i) y = {op} (p)', length, status, word)
+      for op in ("Identity", "ReduceSum", "Neg") for length, status, word in (((2, 3), MODEL, "a shape has a negative extent"), ((3, 3), 0, ""), ((4, 3), 0, ""))),
 )
 
 # Sizes that only the run tells, and the words for those that do not agree.

@@ -88,6 +88,10 @@ const char* Arith(const uint32_t* words, Frame* frame) {
     case ArithOp::kWrap32:
       result = static_cast<int32_t>(a);
       break;
+    case ArithOp::kExtent:
+      if (a < 0) problem = "has a negative extent at these sizes of the inputs";
+      result = a;
+      break;
   }
   return overflow ? "overflows at these sizes of the inputs" : problem;
 }

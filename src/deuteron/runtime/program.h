@@ -51,7 +51,8 @@ enum class Opcode : uint8_t {
 };
 inline constexpr int kOpcodeCount = static_cast<int>(Opcode::kReturn) + 1;
 
-/// Integer operations, wrapping as int64 except add, sub, mul: an overflow there is an error.
+/// Integer operations, wrapping as int64 except add, sub, mul: an overflow there is an error. kExtent is its operand,
+/// and an error if that is negative.
 enum class ArithOp : uint8_t {
   kAdd,
   kSub,
@@ -73,8 +74,9 @@ enum class ArithOp : uint8_t {
   kNot,
   kSelect,
   kWrap32,
+  kExtent,
 };
-inline constexpr int kArithOpCount = static_cast<int>(ArithOp::kWrap32) + 1;
+inline constexpr int kArithOpCount = static_cast<int>(ArithOp::kExtent) + 1;
 
 enum class ScalarKind : uint8_t { kInt, kBool, kFloat };
 
@@ -190,7 +192,8 @@ struct Program {
   uint64_t weights_bytes = 0;
 };
 
-/// Version of the byte code; changes with every change of what follows from this file.
+/// Version of the byte code; changes with every change of what follows from this file but operations that are added:
+/// a runtime that does not know them refuses them.
 inline constexpr uint32_t kProgramVersion = 5;
 
 /// Little-endian bytes, variable-length integers.

@@ -318,6 +318,7 @@ void FunctionCompiler::MatchResult(const relax::Var& var, uint32_t object) {
 void FunctionCompiler::CompileAlloc(const relax::Var& var, const relax::CallNode* call) {
   const TensorType type = relax::AllocatedType(GetRef<relax::Call>(call));
   if (!type->has_shape()) Unsupported("an allocation of unknown shape", span_);
+  RequireExtents(type);
   Value value;
   value.type = type;
   value.slot = NewSlot();
@@ -328,6 +329,10 @@ void FunctionCompiler::CompileAlloc(const relax::Var& var, const relax::CallNode
   Set(var, std::move(value));
 }
 
+void FunctionCompiler::RequireExtents(const TensorType& type) {
+  for (const PrimExpr& extent : *type->shape) cells_->RequireExtent(extent, &code_, branch_depth_ > 0);
+}
+
 void FunctionCompiler::CompileStorage(const relax::Var& var, const relax::CallNode* call) {
   const auto* shape = call->args[0].as<relax::ShapeExprNode>();
   if (shape == nullptr || shape->values.size() != 1) Unsupported("a storage of unknown size", span_);
@@ -336,7 +341,9 @@ void FunctionCompiler::CompileStorage(const relax::Var& var, const relax::CallNo
   value.borrowed = true;
   if (cells_->IsKnownAtEntry(bytes)) {
     value.storage_offset = arena_;
-    arena_ = arena_ + CeilDiv(bytes, I64(runtime::kAlignment)) * I64(runtime::kAlignment);
+    // Of a branch that is not taken, too: nothing else is to become shorter for it.
+    const PrimExpr taken = MayBeNegative(bytes) ? Max(bytes, I64(0)) : bytes;
+    arena_ = arena_ + CeilDiv(taken, I64(runtime::kAlignment)) * I64(runtime::kAlignment);
     return Set(var, std::move(value));
   }
   value.type = TensorType({bytes}, DataType::UInt(8));
@@ -353,6 +360,7 @@ void FunctionCompiler::CompileTensorInStorage(const relax::Var& var, const relax
   const Value storage = Find(call->args[0]);
   const auto* at = call->args[1].as<relax::PrimValueNode>();
   if (!type->has_shape() || at == nullptr) Unsupported("an allocation of unknown shape or offset", span_);
+  RequireExtents(type);
   const PrimExpr offset = CastTo(DataType::Int(64), at->value);
   Value value;
   value.type = type;

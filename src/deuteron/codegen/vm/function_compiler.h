@@ -64,6 +64,8 @@ class FunctionCompiler {
   void EmitOutsideCall(const relax::Var& var, runtime::Opcode opcode, uint32_t callee, const Array<relax::Expr>& args);
   Array<relax::Expr> FieldsOf(const relax::Expr& tuple);
   void CompileAlloc(const relax::Var& var, const relax::CallNode* call);
+  /// Code that refuses sizes of the inputs at which a tensor of `type` has a negative extent.
+  void RequireExtents(const TensorType& type);
   void CompileStorage(const relax::Var& var, const relax::CallNode* call);
   void CompileTensorInStorage(const relax::Var& var, const relax::CallNode* call);
   void CompileShapeOf(const relax::Var& var, const relax::Expr& tensor);

@@ -50,6 +50,31 @@ std::optional<ArithOp> ArithOpOf(ExprKind kind) {
 
 }  // namespace
 
+bool MayBeNegative(const PrimExpr& extent) {
+  if (const auto value = AsConstInt(extent)) return *value < 0;
+  if (extent.as<tir::VarNode>() != nullptr) return false;
+  if (const auto* cast = extent.as<tir::CastNode>()) return MayBeNegative(cast->value);
+  if (const auto* choice = extent.as<tir::SelectNode>()) {
+    return MayBeNegative(choice->true_value) || MayBeNegative(choice->false_value);
+  }
+  if (!ArithOpOf(extent->kind)) return true;
+  const auto* binary = static_cast<const tir::BinaryNode*>(extent.get());
+  switch (extent->kind) {
+    case ExprKind::kAdd:
+    case ExprKind::kMul:
+    case ExprKind::kMin:
+    case ExprKind::kDiv:
+    case ExprKind::kFloorDiv:
+    case ExprKind::kMod:
+    case ExprKind::kFloorMod:
+      return MayBeNegative(binary->a) || MayBeNegative(binary->b);
+    case ExprKind::kMax:
+      return MayBeNegative(binary->a) && MayBeNegative(binary->b);
+    default:
+      return true;
+  }
+}
+
 void EmitInstruction(std::vector<uint32_t>* code, runtime::Opcode opcode, const std::vector<uint32_t>& operands) {
   DEUTERON_CHECK(operands.size() < (1u << 24) - 1) << "an instruction of " << operands.size() << " operands";
   code->push_back(static_cast<uint32_t>(opcode) | static_cast<uint32_t>(operands.size() + 1) << 8);
@@ -117,6 +142,14 @@ uint32_t ShapeCells::Get(const PrimExpr& expr, std::vector<uint32_t>* here) {
   computed_[hash].push_back({expr, cell, local});
   if (local) local_.push_back(hash);
   return cell;
+}
+
+void ShapeCells::RequireExtent(const PrimExpr& extent, std::vector<uint32_t>* here, bool may_not_run) {
+  if (!MayBeNegative(extent)) return;
+  const bool at_entry = !may_not_run && IsKnownAtEntry(extent);
+  const uint32_t cell = Get(extent, here);
+  if (at_entry && !extents_.insert(cell).second) return;
+  Emit(ArithOp::kExtent, at_entry ? prologue_ : here, cell, cell, cell);
 }
 
 void ShapeCells::Rollback(const State& mark) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "deuteron/runtime/program.h"
 
 namespace deuteron::codegen {
+
+/// Whether sizes of which none is negative can make `extent` negative: (n - 10) // 5 + 1, where a window is longer.
+bool MayBeNegative(const PrimExpr& extent);
 
 /// What depends on the parameters' symbols only is computed once, at entry, into `prologue`; the rest where it is
 /// needed. Equal expressions share a cell.
@@ -34,6 +38,8 @@ class ShapeCells {
   /// The cell of `expr`; code that computes it goes to `here` if it cannot go to the prologue. An UnsupportedError if
   /// it is not integer arithmetic, a ModelError if a variable is not defined.
   uint32_t Get(const PrimExpr& expr, std::vector<uint32_t>* here);
+  /// Code that refuses a negative `extent`, unless it cannot be: at entry, or `here` if that may not come to run.
+  void RequireExtent(const PrimExpr& extent, std::vector<uint32_t>* here, bool may_not_run);
 
   /// Forgets what has been computed and defined outside of the prologue since the mark: that code may not have run.
   struct State {
@@ -57,6 +63,8 @@ class ShapeCells {
   std::unordered_map<int64_t, uint32_t> constants_;
   std::unordered_map<const Object*, std::pair<uint32_t, bool>> symbols_;
   std::unordered_map<size_t, std::vector<Known>> computed_;
+  /// Cells that were seen to be extents at entry.
+  std::unordered_set<uint32_t> extents_;
   std::vector<size_t> local_;
   std::vector<const Object*> local_symbols_;
 };
