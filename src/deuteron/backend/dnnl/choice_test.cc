@@ -157,6 +157,15 @@ TEST(Choice, OfFewRunsIsWhatIsMadeSooner) {
   EXPECT_EQ(often, (Verdicts{{"dnnl.conv2d", "generated-faster"}, {"dnnl.conv2d", "generated-faster"}}));
 }
 
+/// What a run of a size that is not known saves is not known: that of many images is no reason.
+TEST(Choice, OfFewRunsOfOpenSizesIsWhatIsMadeSooner) {
+  const IRModule module = MakeModule("x: " + F32("n, 64, 56, 56") + ", w: " + F32("64, 64, 1, 1"),
+                                     {"a = R.nn.conv2d(x, w)", "b = R.nn.relu(a)", "gv = R.nn.conv2d(b, w)"});
+  for (const auto& [name, reason] : VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1))
+    EXPECT_EQ(reason, "library-sooner") << name;
+  for (const auto& [name, reason] : VerdictsOf(module)) EXPECT_EQ(reason, "generated-faster") << name;
+}
+
 /// Kernels that are alike are compiled once: for many of them it pays sooner, and one does not pay to open the library.
 TEST(Choice, OfKernelsThatAreAlikeIsMadeOnce) {
   for (const auto& [count, expected] :

@@ -23,8 +23,11 @@ class PayingChains {
       if (call != nullptr && call->op->kind == RelaxKind::kGlobalVar) kernel_of_[i] = KernelChoice::kLibrary;
     }
     for (const DescribedChain& described : chains) {
-      estimates_.push_back(EstimateKernel(described.kernel, TypeOf(described)));
-      const size_t kernel = choice_.AddKernel(InRuns(estimates_.back().library), InRuns(estimates_.back().generated));
+      const KernelEstimate& estimate = estimates_.emplace_back(EstimateKernel(described.kernel, TypeOf(described)));
+      double library = estimate.library, generated = estimate.generated;
+      // What few runs of a size that is not known save is not known either.
+      if (expected_runs > 0 && IsOpen(described)) library = generated = std::min(library, generated);
+      const size_t kernel = choice_.AddKernel(InRuns(library), InRuns(generated));
       for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
     }
     AddValues();
@@ -45,6 +48,24 @@ class PayingChains {
 
  private:
   const Type& TypeOf(const DescribedChain& described) const { return block_.var(described.chain.members.back()).ty(); }
+
+  static bool IsOpen(const Type& type) {
+    const auto* tensor = type.as<TensorTypeNode>();
+    if (tensor == nullptr || tensor->ndim < 0) return true;
+    const std::vector<int64_t> dims = StaticDims(type);
+    return std::find(dims.begin(), dims.end(), -1) != dims.end();
+  }
+  bool IsOpen(const DescribedChain& described) const {
+    const auto& inputs = described.kernel.inputs;
+    return IsOpen(TypeOf(described)) ||
+           std::any_of(inputs.begin(), inputs.end(), [](const relax::Expr& input) { return IsOpen(input->ty); });
+  }
+
+  /// What a value between the two sides costs in all runs.
+  double SecondsBetween(const Type& type, bool is_image) const {
+    if (expected_runs_ > 0 && IsOpen(type)) return 0;
+    return InRuns(is_image ? EstimateReorder(type) : EstimateRoundTrip(type));
+  }
 
   /// What seconds of each run sum up to beside those before the first one.
   double InRuns(double seconds) const { return static_cast<double>(std::max<int64_t>(expected_runs_, 1)) * seconds; }
@@ -82,7 +103,7 @@ class PayingChains {
       if (!is_in_library(i)) continue;
       for (const size_t source : sources) {
         if (functions[source] == functions[i] || !is_in_library(source)) continue;
-        seconds += InRuns(2 * EstimateReorder(block_.var(source).ty()));
+        seconds += 2 * SecondsBetween(block_.var(source).ty(), /*is_image=*/true);
       }
     }
     return seconds;
@@ -112,9 +133,7 @@ class PayingChains {
       if (estimate.keeps_layout && block_.var(last)->kind != RelaxKind::kDataflowVar) {
         consumers.push_back(KernelChoice::kGenerated);
       }
-      const Type& type = block_.var(last).ty();
-      choice_.AddValue(kernel, consumers,
-                       InRuns(estimate.keeps_layout ? EstimateReorder(type) : EstimateRoundTrip(type)));
+      choice_.AddValue(kernel, consumers, SecondsBetween(block_.var(last).ty(), estimate.keeps_layout));
       std::set<size_t> sources;
       for (const size_t member : members) block_.CollectSources(member, &sources);
       for (const size_t source : sources) {
@@ -128,9 +147,8 @@ class PayingChains {
       }
     }
     for (const auto& [source, readers] : read) {
-      const Type& type = block_.var(source).ty();
       choice_.AddValue(KernelChoice::kGenerated, readers.kernels,
-                       InRuns(readers.is_image ? EstimateReorder(type) : EstimateRoundTrip(type)));
+                       SecondsBetween(block_.var(source).ty(), readers.is_image));
     }
   }
 
