@@ -110,7 +110,8 @@ std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& ker
     size_t best = 0;
     double least = 0;
     for (size_t group = 0; group < groups; ++group) {
-      const double filled = static_cast<double>(load[group] + size) / static_cast<double>(rounds - group / threads);
+      const size_t rounds_left = rounds - group / threads;
+      const double filled = static_cast<double>(load[group] + size) / static_cast<double>(rounds_left);
       if (group != 0 && filled >= least) continue;
       best = group;
       least = filled;
