@@ -77,6 +77,10 @@ const Backend& GetBackend(const std::string& name) {
                              << "; the back ends are: " << known;
 }
 
+bool IsAsked(const Backend& backend, std::string_view option) {
+  return option == "auto" ? backend.partition_paying != nullptr : option == backend.name;
+}
+
 relax::LibraryCodegen FindCodegen(const std::string& name) { return GetBackend(name).codegen; }
 
 }  // namespace deuteron::backend

@@ -35,6 +35,8 @@ const Backend* FindBackend(std::string_view name);
 void RegisterBackend(Backend backend);
 /// The back end of that name; a UsageError that lists them if there is none.
 const Backend& GetBackend(const std::string& name);
+/// Whether `option`, a value of --backend, may give it kernels: its name, or "auto" if it says what pays.
+bool IsAsked(const Backend& backend, std::string_view option);
 /// Its code generator. For RunCodegen.
 relax::LibraryCodegen FindCodegen(const std::string& name);
 

@@ -224,8 +224,7 @@ class LibrariesAhead {
     const auto runs = options.config.find("expected_runs");
     const bool is_soon = options.fuses() && runs != options.config.end() && runs->second != "0";
     for (const backend::Backend& backend : backend::AllBackends()) {
-      const bool is_likely =
-          options.backend == "auto" ? is_soon && backend.partition_paying != nullptr : options.backend == backend.name;
+      const bool is_likely = backend::IsAsked(backend, options.backend) && (is_soon || options.backend != "auto");
       if (is_likely && runtime::PluginAbsence(backend.name).empty()) runtime::OpenPluginAhead(backend.name);
     }
   }

@@ -85,9 +85,7 @@ KeyText OptionsText(const CompileOptions& options, const Target& target) {
   key.Add(options.required_passes);
   // Only of libraries that may be asked: to see whether one is there takes to load it where its files do not tell.
   for (const backend::Backend& backend : backend::AllBackends()) {
-    const bool is_asked =
-        options.backend == "auto" ? backend.partition_paying != nullptr : options.backend == backend.name;
-    if (!is_asked) continue;
+    if (!backend::IsAsked(backend, options.backend)) continue;
     const std::string files = runtime::PluginFiles(backend.name);
     key.Add({backend.name, files, files.empty() && backend.codegen.missing ? backend.codegen.missing() : ""});
   }

@@ -82,7 +82,7 @@ class Machine {
   std::string PlaceOf(const FunctionSpec& function, const uint32_t* words) const;
   /// " (at PLACE)", or nothing.
   std::string SourceOf(const FunctionSpec& function, const uint32_t* words) const;
-  /// Ends the run: a shape that the instruction at `words` computes overflows, or divides by zero.
+  /// Ends the run: what a shape does that the instruction at `words` computes (Arith).
   [[noreturn]] void RefuseShape(const Frame& frame, const uint32_t* words, const char* problem) const;
   void Record(const Frame& frame, const uint32_t* words, std::string_view name,
               std::chrono::steady_clock::time_point begin, std::span<const int64_t> parts = {}) const;

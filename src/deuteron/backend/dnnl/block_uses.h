@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <set>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>

@@ -392,9 +392,8 @@ transform::Pass PartitionBy(PartitionMode mode) {
   return transform::ModulePass(
       {.name = "PartitionFor"}, [mode](IRModule module, const transform::PassContext& context) {
         if (!mode.quantized || MultipliesBytes(Target::Current())) {
-          PartitionMode of_context = mode;
-          of_context.expected_runs = context.GetInt("expected_runs");
-          return RunPartition(std::move(module), of_context, context);
+          const PartitionMode in_runs{mode.quantized, mode.only_paying, context.GetInt("expected_runs")};
+          return RunPartition(std::move(module), in_runs, context);
         }
         context.decisions->Add({.pass = "PartitionFor",
                                 .function = "",
