@@ -179,11 +179,20 @@ def nothing_is_opened_to_compile(case):
     assert "libdeuteron.so" in again and case.entry().name in again
     needless = [name for name in again if re.match("libdeuteron_(?!runtime)|libLLVM|libdnnl", name)]
     assert not needless, needless
+    if has_library():
+        # A network whose kernels are all a library's needs no LLVM, not even the first time.
+        for _ in range(2):
+            libraries = opened(case, "--backend", "dnnl")
+            assert "libdnnl.so.3" in libraries and "libdeuteron_llvm.so" not in libraries, libraries
+
+
+def has_library():
+    return any(BINARY.parent.parent.glob("lib/libdeuteron_dnnl.so"))
 
 
 def libraries_are_part_of_the_key(case):
     """Those that would be opened: another one, which comes first now, counts at once."""
-    if not any(BINARY.parent.parent.glob("lib/libdeuteron_dnnl.so")):
+    if not has_library():
         return
     # All generated code, whichever libraries there are.
     flags = ("--config", "expected_runs=0")

@@ -2,12 +2,14 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 
 #include "deuteron/support/error.h"
 #include "deuteron/support/fork.h"
 #include "deuteron/support/shared_library.h"
+#include "deuteron/tir/function.h"
 #include "deuteron_llvm_stamp.h"
 
 /// What a generator is found by: its name changes with the headers that both sides are compiled with. Defined where the
@@ -60,20 +62,28 @@ const MachineCodeGenerator& Generator() {
 
 }  // namespace
 
+bool HasKernels(const IRModule& module) {
+  return std::any_of(module->functions.begin(), module->functions.end(),
+                     [](const auto& entry) { return entry.second->template IsInstance<tir::PrimFuncNode>(); });
+}
+
 CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
   return LoadObjects(EmitObjects(lowered, target, options), target);
 }
 
 CompiledKernels LoadObjects(const std::vector<std::string>& objects, const Target& target) {
-  return Generator().LoadObjects(objects, target);
+  return objects.empty() ? CompiledKernels() : Generator().LoadObjects(objects, target);
 }
 
 std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options,
                                      const std::string& symbol_prefix) {
+  if (!HasKernels(lowered)) return {};
   return Generator().EmitObjects(lowered, target, options, symbol_prefix);
 }
 
-std::string LinkSharedObject(const std::vector<std::string>& objects) { return Generator().LinkSharedObject(objects); }
+std::string LinkSharedObject(const std::vector<std::string>& objects) {
+  return objects.empty() ? "" : Generator().LinkSharedObject(objects);
+}
 
 std::string LlvmVersion() { return Generator().Version(); }
 

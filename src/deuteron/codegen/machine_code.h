@@ -1,7 +1,7 @@
 /// \file
 /// Lowered modules to machine code: in memory, as relocatable objects, as a shared object. What makes it, with all of
-/// LLVM, is a library of its own (libdeuteron_llvm.so) that is opened when something is compiled: a process that runs
-/// what was compiled before does without.
+/// LLVM, is a library of its own (libdeuteron_llvm.so) that is opened when the first kernel is compiled: a process that
+/// runs what was compiled before does without, and so does one whose kernels are all a library's.
 #pragma once
 
 #include <memory>
@@ -55,13 +55,16 @@ CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, c
 /// The kernels of what EmitObjects gave, without a prefix, in this process. An UnsupportedError likewise.
 CompiledKernels LoadObjects(const std::vector<std::string>& objects, const Target& target);
 
+/// Whether the module has a PrimFunc, which asks for code.
+bool HasKernels(const IRModule& module);
+
 /// The same as relocatable ELF objects (one a compiling thread), kernels under the symbol
-/// `symbol_prefix` + name.
+/// `symbol_prefix` + name. None without a kernel.
 std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options = {},
                                      const std::string& symbol_prefix = "");
 
-/// The bytes of an ELF shared object of `objects` (EmitObjects) that exports all their kernels. C's mathematical
-/// functions stay undefined: the process that loads it has them. Calls run one at a time (lld has
+/// The bytes of an ELF shared object of `objects` (EmitObjects) that exports all their kernels; none of none. C's
+/// mathematical functions stay undefined: the process that loads it has them. Calls run one at a time (lld has
 /// global state). An InternalError carries the linker's messages.
 std::string LinkSharedObject(const std::vector<std::string>& objects);
 

@@ -127,12 +127,14 @@ IRModule Compilation::Import(IRModule module) {
   return Run("import", "optimising the graph", std::move(module));
 }
 
-IRModule Compilation::ToKernels(IRModule imported) {
+IRModule Compilation::ToFused(IRModule imported) {
   IRModule module = Run("library", "asking for library kernels", std::move(imported));
   module = Run("fuse", "fusing operators", std::move(module));
   CheckKernels(module);
-  return Run("schedule", "scheduling kernels", std::move(module));
+  return module;
 }
+
+IRModule Compilation::ToScheduled(IRModule fused) { return Run("schedule", "scheduling kernels", std::move(fused)); }
 
 GeneratedCode Compilation::Generate(IRModule kernels) {
   const IRModule module = Run("memory", "planning memory", std::move(kernels));
@@ -217,20 +219,25 @@ bool UsesCache(const CompileOptions& options) {
   return !options.cache.empty() && options.instruments.empty() && SplitTargets(options.target).size() == 1;
 }
 
-/// Begins to open what compiling with `options` is likely to need.
+/// Begins to open what compiling with `options` is likely to need: for few runs a library that computes, which may
+/// leave no kernel to generate; else what generates them.
 class LibrariesAhead {
  public:
   explicit LibrariesAhead(const CompileOptions& options) {
     const auto runs = options.config.find("expected_runs");
     const bool is_soon = options.fuses() && runs != options.config.end() && runs->second != "0";
+    bool is_opening = false;
     for (const backend::Backend& backend : backend::AllBackends()) {
       const bool is_likely = backend::IsAsked(backend, options.backend) && (is_soon || options.backend != "auto");
-      if (is_likely && runtime::PluginAbsence(backend.name).empty()) runtime::OpenPluginAhead(backend.name);
+      if (!is_likely || !runtime::PluginAbsence(backend.name).empty()) continue;
+      runtime::OpenPluginAhead(backend.name);
+      is_opening = true;
     }
+    if (!is_opening || !is_soon) generator_.emplace();
   }
 
  private:
-  const codegen::GeneratorAhead generator_;
+  std::optional<codegen::GeneratorAhead> generator_;
 };
 
 /// Compiles for one target. Sets `key` to that of the entry, if there is a cache.
@@ -246,7 +253,10 @@ Executable CompileWith(CompileCache* cache, IRModule module, const CompileOption
     }
   }
   const LibrariesAhead ahead(options);
-  return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))), cache, *key);
+  module = walk.ToFused(walk.Import(std::move(module)));
+  std::optional<codegen::GeneratorAhead> generator;
+  if (codegen::HasKernels(module)) generator.emplace();
+  return walk.ToCode(walk.ToScheduled(std::move(module)), cache, *key);
 }
 
 }  // namespace

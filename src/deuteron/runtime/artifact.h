@@ -1,6 +1,6 @@
 /// \file
-/// The layout of `model.so`: a shared object that holds the kernels, and after it, page by page, what the
-/// runtime maps itself:
+/// The layout of `model.so`: a shared object that holds the kernels, if there are any, and after it, page by page, what
+/// the runtime maps itself:
 ///
 ///     ELF image │ program (byte code) │ manifest (JSON, notes) │ pad to 4096 │ weights │ trailer
 ///

@@ -1,6 +1,9 @@
 #include "deuteron/relax/rewrite/constant_data.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "deuteron/relax/rewrite/channel_panels.h"
@@ -69,6 +72,38 @@ Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes)
   for (int64_t i = 0; i < count; ++i) {
     const int64_t at = i * rows * columns * bytes;
     MoveRowsLast(in + at, out + at, rows, rows, columns, /*window=*/1, bytes);
+  }
+  return result;
+}
+
+Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis) {
+  const DLDataType dtype = constant->data.dtype();
+  const DataType index_type(indices->data.dtype());
+  if (dtype.bits % 8 != 0 || (index_type != DataType::Int(32) && index_type != DataType::Int(64))) return Tensor();
+  const Tensor data = CompactData(constant), order = CompactData(indices);
+  const ffi::ShapeView shape = data.shape();
+  const int64_t extent = shape[axis], count = order.numel();
+  const auto index = [&](int64_t i) -> int64_t {
+    return index_type.bits() == 32 ? static_cast<const int32_t*>(order.data_ptr())[i]
+                                   : static_cast<const int64_t*>(order.data_ptr())[i];
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    if (index(i) < 0 || index(i) >= extent) return Tensor();
+  }
+  const auto at_axis = static_cast<ptrdiff_t>(axis);
+  std::vector<int64_t> taken(shape.begin(), shape.begin() + at_axis);
+  taken.insert(taken.end(), order.shape().begin(), order.shape().end());
+  taken.insert(taken.end(), shape.begin() + at_axis + 1, shape.end());
+  Tensor result = runtime::AllocTensor(taken, DataType(dtype));
+  const int64_t outer = std::accumulate(shape.begin(), shape.begin() + at_axis, int64_t{1}, std::multiplies<>());
+  const int64_t slice =
+      std::accumulate(shape.begin() + at_axis + 1, shape.end(), ElementBytes(dtype), std::multiplies<>());
+  const char* in = static_cast<const char*>(data.data_ptr());
+  auto* out = static_cast<char*>(result.data_ptr());
+  for (int64_t i = 0; i < outer; ++i, in += extent * slice) {
+    for (int64_t j = 0; j < count; ++j, out += slice) {
+      std::memcpy(out, in + index(j) * slice, static_cast<size_t>(slice));
+    }
   }
   return result;
 }

@@ -15,6 +15,9 @@ Tensor CompactData(const Constant& constant);
 /// The constant's elements with its axis `axes[i]` as the i-th: matrices that are transposed, one after the other.
 /// Undefined where axes are moved otherwise.
 Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes);
+/// The constant's slices along `axis` that `indices` (int32, int64) name, as relax.take gives them. Undefined where one
+/// lies outside.
+Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis);
 /// Says that something computed of the constant has taken its place: what of it lies in a mapped file leaves memory.
 void LetGoOfData(const Constant& constant);
 /// Calls `make` with parts [begin, end) of [0, count), all of which make `bytes`, in several threads if that pays.

@@ -73,5 +73,58 @@ TEST(TransposedData, IsThatOfMatrices) {
   EXPECT_FALSE(TransposedData(data, {3, 2, 1, 0}).defined());
 }
 
+/// Slices `indices` of `data` along `axis`, an element at a time.
+std::vector<char> Taken(const Tensor& data, const std::vector<int64_t>& indices, size_t axis) {
+  const auto shape = data.shape();
+  const auto bytes = static_cast<size_t>(ElementBytes(data.dtype()));
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < shape.size(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
+  std::vector<char> out;
+  for (int64_t i = 0; i < outer; ++i) {
+    for (const int64_t index : indices) {
+      for (int64_t j = 0; j < inner; ++j) {
+        const int64_t at = (i * shape[axis] + index) * inner + j;
+        const char* element = static_cast<const char*>(data.data_ptr()) + static_cast<size_t>(at) * bytes;
+        out.insert(out.end(), element, element + bytes);
+      }
+    }
+  }
+  return out;
+}
+
+TEST(TakenData, CopiesTheSlicesThatAreNamed) {
+  const std::vector<int64_t> named = {2, 0, 0, 1, 2, 1};
+  for (const auto& shape : std::vector<std::vector<int64_t>>{{3}, {3, 5}, {4, 3, 2}, {3, 0}, {2, 0, 3}, {3, 1, 7}}) {
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] < 3) continue;
+      for (const DataType dtype : {DataType::Float(32), DataType::Int(8), DataType::Float(16), DataType::Int(64)}) {
+        const Constant data(Counting(shape, dtype));
+        Tensor wide = runtime::AllocTensor({2, 3}, DataType::Int(64)),
+               narrow = runtime::AllocTensor({6}, DataType::Int(32));
+        std::copy(named.begin(), named.end(), static_cast<int64_t*>(wide.data_ptr()));
+        std::copy(named.begin(), named.end(), static_cast<int32_t*>(narrow.data_ptr()));
+        const std::vector<char> expected = Taken(data->data, named, axis);
+        for (const Tensor& indices : {wide, narrow}) {
+          const Tensor result = TakenData(data, Constant(indices), axis);
+          ASSERT_TRUE(result.defined());
+          EXPECT_EQ(result.ndim(), data->data.ndim() + indices.ndim() - 1);
+          ASSERT_EQ(result.numel() * ElementBytes(dtype), static_cast<int64_t>(expected.size()));
+          EXPECT_EQ(std::memcmp(result.data_ptr(), expected.data(), expected.size()), 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(TakenData, LeavesWhatLiesOutsideToTheOperator) {
+  const Constant data(Counting({3, 4}, DataType::Float(32)));
+  for (const int64_t index : {-1, 3}) {
+    Tensor indices = runtime::AllocTensor({1}, DataType::Int(64));
+    *static_cast<int64_t*>(indices.data_ptr()) = index;
+    EXPECT_FALSE(TakenData(data, Constant(indices), 0).defined());
+  }
+  EXPECT_FALSE(TakenData(data, Constant(Counting({1}, DataType::Float(32))), 0).defined());
+}
+
 }  // namespace
 }  // namespace deuteron::relax

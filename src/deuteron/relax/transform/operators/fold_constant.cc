@@ -19,6 +19,7 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/legalize_cache.h"
+#include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/operator_names.h"
@@ -282,7 +283,7 @@ class Folder {
         if (elements > max_creation_) return Expr();
       }
     }
-    if (const Expr transposed = FoldPermuteDims(call); transposed.defined()) return transposed;
+    if (const Expr moved = FoldMove(call, *specs); moved.defined()) return moved;
     scratch_.BeginScope({});
     scratch_.BeginDataflowBlock();
     const Expr legal = cache_.Run(scratch_, call, info->legalize);
@@ -292,15 +293,25 @@ class Folder {
     return FoldCallTIR(Downcast<Call>(legal), scratch_.module());
   }
 
-  /// A weight that is transposed, which is no work for a kernel; null where axes are moved otherwise.
-  static Expr FoldPermuteDims(const Call& call) {
-    const auto* attrs = call->attrs.as<PermuteDimsAttrsNode>();
-    const auto* constant = attrs == nullptr ? nullptr : call->args[0].as<ConstantNode>();
+  /// A weight that is transposed, or rows of a table, which is no work for a kernel (what compiles one might not have
+  /// been opened yet); null where elements move otherwise.
+  static Expr FoldMove(const Call& call, const std::vector<OutputSpec>& results) {
+    const auto* constant = call->args.empty() ? nullptr : call->args[0].as<ConstantNode>();
     if (constant == nullptr) return Expr();
     CheckBudget("FoldConstant");
-    Tensor data = TransposedData(GetRef<Constant>(constant), PermutationOf(call, constant->data.ndim()));
+    const auto table = GetRef<Constant>(constant);
+    Tensor data;
+    if (call->attrs.as<PermuteDimsAttrsNode>() != nullptr) {
+      data = TransposedData(table, PermutationOf(call, constant->data.ndim()));
+    } else if (const auto* take = call->attrs.as<TakeAttrsNode>()) {
+      const auto* indices = call->args[1].as<ConstantNode>();
+      const int64_t axis = take->axis.value_or(0);
+      if (indices == nullptr || IsOutOfNothing({table->data, indices->data}, results)) return Expr();
+      data = TakenData(table, GetRef<Constant>(indices),
+                       static_cast<size_t>(axis < 0 ? axis + constant->data.ndim() : axis));
+    }
     if (!data.defined()) return Expr();
-    LetGoOfData(GetRef<Constant>(constant));
+    LetGoOfData(table);
     return Constant(std::move(data), call->span);
   }
 
