@@ -401,7 +401,7 @@ void CheckRemainders() {
                     kInfinity,
                     -kInfinity,
                     -3,
-                    std::nan(""),
+                    std::numeric_limits<T>::quiet_NaN(),
                     1e30,
                     std::numeric_limits<T>::denorm_min(),
                     std::numeric_limits<T>::max(),
