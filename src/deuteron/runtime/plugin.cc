@@ -19,6 +19,7 @@
 #include "deuteron/support/error.h"
 #include "deuteron/support/fork.h"
 #include "deuteron/support/library_files.h"
+#include "deuteron/support/mapped_file.h"
 #include "deuteron/support/shared_library.h"
 
 namespace deuteron::runtime {
@@ -51,8 +52,9 @@ void HostRecordKernel(uint32_t index, int64_t nanoseconds) {
   if (call_kernels->size() <= index) call_kernels->resize(index + 1, 0);
   (*call_kernels)[index] += nanoseconds;
 }
-constexpr DeuteronHost kHost = {kDeuteronHostVersion, &HostThreads,      &HostBeginTeam, &HostEndTeam, &HostParallelFor,
-                                &HostIsProfiled,      &HostRecordKernel, &AllocAligned,  &FreeAligned};
+constexpr DeuteronHost kHost = {
+    kDeuteronHostVersion, &HostThreads,      &HostBeginTeam, &HostEndTeam, &HostParallelFor,
+    &HostIsProfiled,      &HostRecordKernel, &AllocAligned,  &FreeAligned, &deuteron::MappedFile::LetGo};
 
 struct Plugin {
   TVMFFISafeCallType create = nullptr;

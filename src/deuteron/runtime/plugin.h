@@ -33,7 +33,7 @@
 
 extern "C" {
 
-inline constexpr uint32_t kDeuteronHostVersion = 3;
+inline constexpr uint32_t kDeuteronHostVersion = 4;
 
 /// What the runtime does for plugins.
 struct DeuteronHost {
@@ -57,6 +57,9 @@ struct DeuteronHost {
   /// Memory as tensors have it, aligned to 64 bytes (an embedder's, where it has hooks); null where there is none.
   void* (*allocate)(int64_t bytes);
   void (*release)(void* memory);
+  /// Says that a constant, of which the plugin has a copy now, is done with for the time being: what of it lies in a
+  /// file that is mapped leaves memory, and is read again if somebody asks.
+  void (*let_go)(const void* data, size_t bytes);
 };
 
 }  // extern "C"

@@ -20,15 +20,15 @@ std::vector<int64_t> AtLeast1D(const std::vector<int64_t>& dims) {
 
 /// A tensor over the memory of a packed constant, which it keeps.
 struct PackedMemory {
-  ::dnnl::memory memory;
-  void AllocData(DLTensor* tensor) { tensor->data = memory.get_data_handle(); }
+  std::shared_ptr<void> storage;
+  void AllocData(DLTensor* tensor) { tensor->data = storage.get(); }
   void FreeData(DLTensor*) {}
 };
 
 class DnnlRuntime : public JsonRuntime {
  public:
   DnnlRuntime(std::string symbol, JsonGraph graph, std::map<std::string, Tensor> constants, const DeuteronHost* host)
-      : JsonRuntime(std::move(symbol), std::move(graph), std::move(constants), host) {
+      : JsonRuntime(std::move(symbol), std::move(graph), std::move(constants), host), packed_(host) {
     for (const uint32_t index : this->graph().constants) {
       const nlohmann::json& attrs = this->graph().nodes[index].attrs;
       if (!attrs.contains("held")) continue;
@@ -40,13 +40,14 @@ class DnnlRuntime : public JsonRuntime {
   /// The constant of a node as the plans made so far want it, and the attribute that says so; null if they want it as
   /// it is.
   std::pair<Tensor, nlohmann::json> Packed(uint32_t index) {
-    const auto layouts = packed_.SoleLayout(DataOf(index));
-    nlohmann::json held = layouts ? HeldLayoutToJson(*layouts) : nullptr;
+    const PackedConstants::Packed* packed = packed_.Sole(DataOf(index));
+    nlohmann::json held = packed == nullptr || packed->storage == nullptr
+                              ? nullptr
+                              : HeldLayoutToJson({packed->from, packed->object.get_desc()});
     if (held.is_null()) return {constant(index), nullptr};
-    const size_t bytes = layouts->to.get_size();
-    const Tensor tensor = Tensor::FromNDAlloc(PackedMemory{packed_.Get(DataOf(index), layouts->from, layouts->to)},
-                                              tvm::ffi::Shape({static_cast<int64_t>(bytes)}), DLDataType{kDLUInt, 8, 1},
-                                              DLDevice{kDLCPU, 0});
+    const Tensor tensor = Tensor::FromNDAlloc(
+        PackedMemory{packed->storage}, tvm::ffi::Shape({static_cast<int64_t>(packed->object.get_desc().get_size())}),
+        DLDataType{kDLUInt, 8, 1}, DLDevice{kDLCPU, 0});
     return {tensor, std::move(held)};
   }
 

@@ -11,6 +11,7 @@
 #include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/support/aligned_memory.h"
 #include "deuteron/target/target.h"
 #include "deuteron/testing/library_test_util.h"
 
@@ -90,6 +91,27 @@ TEST(Dnnl, ConstantsAreHeldAsTheyAreRead) {
   EXPECT_EQ(run(held_as("abcd"), weight), expected);
   EXPECT_THROW(run(held_as("zyx"), weight), tvm::ffi::Error);
   EXPECT_THROW(run(packed.code, RandomTensor({32, 32, 3}, f32, &random)), tvm::ffi::Error);
+}
+
+/// oneDNN's own memory would stay with the allocator.
+TEST(Dnnl, PackedConstantsLieInBlocksThatGoBackToTheSystem) {
+  const int64_t bytes = int64_t{256} * 256 * 9 * 4;
+  std::string code = kConvolution;
+  for (size_t at = 0; (at = code.find("32,", at)) != std::string::npos;) {
+    code.replace(at, 3, "256,");
+    at += 4;
+  }
+  std::mt19937_64 random(1);
+  const Tensor weight = RandomTensor({256, 256, 3, 3}, DataType::Float(32), &random);
+  TrimAligned();
+  {
+    const runtime::PackedExternal packed = runtime::PackExternal({"conv", "dnnl", code, {"w"}, {}}, {{weight}}, 1);
+    ASSERT_NE(packed.constants[0].data_ptr(), weight.data_ptr());
+    ASSERT_GE(packed.constants[0].numel(), bytes);
+  }
+  EXPECT_GE(KeptAligned(), bytes);
+  TrimAligned();
+  EXPECT_EQ(KeptAligned(), 0);
 }
 
 TEST(Dnnl, FunctionsAreMadeWhenTheyAreCalled) {

@@ -141,6 +141,7 @@ void PackedConstants::MakeCopies() {
   for (auto& [from, to] : copies_) {
     ::dnnl::reorder(from, to).execute(stream, from, to);
     stream.wait();
+    host_->let_go(from.get_data_handle(), from.get_desc().get_size());
   }
   copies_.clear();
 }
@@ -151,12 +152,16 @@ memory PackedConstants::Get(const void* data, const memory::desc& from, const me
   }
   const auto held = held_.find(data);
   if (held != held_.end() && held->second.layouts.from == from && held->second.layouts.to == to) {
-    packed_.push_back({data, from, memory(to, Engine(), const_cast<void*>(data))});
+    packed_.push_back({data, from, memory(to, Engine(), const_cast<void*>(data)), nullptr});
     return packed_.back().object;
   }
-  memory packed(to, Engine());
+  // oneDNN's own would not lie in huge pages, and not go back to the system.
+  const std::shared_ptr<void> storage(host_->allocate(static_cast<int64_t>(to.get_size())), host_->release);
+  if (storage == nullptr)
+    DEUTERON_THROW(MemoryError) << "out of memory: a constant takes " << to.get_size() << " bytes";
+  const memory packed(to, Engine(), storage.get());
   CopyLater(memory(from, Engine(), const_cast<void*>(PlainOrHeld(data))), packed);
-  packed_.push_back({data, from, packed});
+  packed_.push_back({data, from, packed, storage});
   return packed;
 }
 
@@ -176,14 +181,14 @@ const void* PackedConstants::PlainOrHeld(const void* data) {
   return plain->get_data_handle();
 }
 
-std::optional<PackedConstants::Layouts> PackedConstants::SoleLayout(const void* data) const {
-  std::optional<Layouts> sole;
+const PackedConstants::Packed* PackedConstants::Sole(const void* data) const {
+  const Packed* sole = nullptr;
   for (const Packed& packed : packed_) {
     if (packed.data != data) continue;
-    if (sole) return std::nullopt;
-    sole = {packed.from, packed.object.get_desc()};
+    if (sole != nullptr) return nullptr;
+    sole = &packed;
   }
-  return used_plainly_.count(data) != 0 ? std::nullopt : sole;
+  return used_plainly_.count(data) != 0 ? nullptr : sole;
 }
 
 Value PlanBuilder::Input(uint32_t index, const memory::desc& desc) {

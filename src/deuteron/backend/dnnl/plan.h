@@ -30,6 +30,8 @@ memory::data_type DataTypeOf(const std::string& dtype);
 /// the executable holds it.
 class PackedConstants {
  public:
+  explicit PackedConstants(const DeuteronHost* host) : host_(host) {}
+
   /// What plans made of a constant: what they saw in it, and how they wanted that to lie.
   struct Layouts {
     memory::desc from, to;
@@ -45,8 +47,16 @@ class PackedConstants {
   void CopyLater(const memory& from, const memory& to) { copies_.emplace_back(from, to); }
   /// In the order in which they were asked for. Plans are described first, since copies use all threads.
   void MakeCopies();
-  /// The one layout in which all plans so far want a constant; nothing if they differ or want it plainly.
-  std::optional<Layouts> SoleLayout(const void* data) const;
+  /// A constant as plans want it.
+  struct Packed {
+    const void* data;
+    memory::desc from;
+    memory object;
+    /// What it lies in, in huge pages if it is large; null if that is the executable's.
+    std::shared_ptr<void> storage;
+  };
+  /// The one that all plans so far want of a constant; null if they differ or want it plainly.
+  const Packed* Sole(const void* data) const;
 
  private:
   struct Held {
@@ -54,13 +64,9 @@ class PackedConstants {
     /// As it was before, where some plan wants that.
     std::optional<memory> plain;
   };
-  struct Packed {
-    const void* data;
-    memory::desc from;
-    memory object;
-  };
   const void* PlainOrHeld(const void* data);
 
+  const DeuteronHost* host_;
   std::map<const void*, Held> held_;
   std::vector<Packed> packed_;
   std::set<const void*> used_plainly_;
