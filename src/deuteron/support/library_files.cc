@@ -102,7 +102,10 @@ std::optional<std::vector<std::string>> FoldersOf(const std::string& list, std::
     std::string folder = list.substr(begin, end - begin);
     begin = end + 1;
     for (const std::string_view name : {std::string_view("${ORIGIN}"), std::string_view("$ORIGIN")}) {
-      for (size_t at; (at = folder.find(name)) != std::string::npos;) folder.replace(at, name.size(), origin);
+      // After what was put in, which may have that name itself.
+      for (size_t at = 0; (at = folder.find(name, at)) != std::string::npos; at += origin.size()) {
+        folder.replace(at, name.size(), origin);
+      }
     }
     if (folder.empty()) folder = ".";
     if (folder.find('$') != std::string::npos || access((folder + "/glibc-hwcaps").c_str(), F_OK) == 0)

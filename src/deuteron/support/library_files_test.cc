@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "deuteron/support/environment.h"
 #include "deuteron/support/mapped_file.h"
 #include "deuteron/support/write_file.h"
 #include "deuteron/testing/temporary_folder.h"
@@ -49,6 +50,20 @@ TEST(LibraryFiles, AreNotKnownOfOtherFiles) {
     bytes[at] = static_cast<char>(bytes[at] ^ 0x55);
     is_known(bytes);
   }
+}
+
+TEST(LibraryFiles, AreNotKnownInAFolderWhoseNameIsAPlaceholder) {
+  const TemporaryFolder folder;
+  const std::filesystem::path odd = folder.path() / "$ORIGIN";
+  std::filesystem::create_directory(odd);
+  const std::string path = (odd / "library.so").string();
+  WriteFile(path, MappedFile::Open(LibraryOfCpp(), "a library")->bytes());
+  const std::string before = EnvironmentVariable("LD_LIBRARY_PATH");
+  for (const char* folders : {"$ORIGIN", "${ORIGIN}"}) {
+    setenv("LD_LIBRARY_PATH", folders, 1);
+    EXPECT_FALSE(FilesOfLibrary(path).has_value()) << folders;
+  }
+  before.empty() ? unsetenv("LD_LIBRARY_PATH") : setenv("LD_LIBRARY_PATH", before.c_str(), 1);
 }
 
 }  // namespace
