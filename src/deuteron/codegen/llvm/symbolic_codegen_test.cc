@@ -212,7 +212,9 @@ TEST(SymbolicCodegen, ReductionsOverAllAxes) {
     const tir::PrimFunc func = te::CreatePrimFunc({x, y});
     const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
     EXPECT_EQ(scheduled.rule, "rows");
-    if (width >= 16) EXPECT_EQ(InnerDivisions(tir::LowerPrimFunc(scheduled.func, Target::Host()), 1), 0);
+    if (width >= 16) {
+      EXPECT_EQ(InnerDivisions(tir::LowerPrimFunc(scheduled.func, Target::Host()), 1), 0);
+    }
     for (const auto& [images, rows] : {std::pair{2, 5}, std::pair{1, 1}, std::pair{3, 0}}) {
       CheckAgainst(scheduled.func, func, 0, {{batch, I64(images)}, {length, I64(rows)}});
     }
@@ -312,7 +314,9 @@ TEST(SymbolicCodegen, LinesOfAPlaneAreOneRow) {
   EXPECT_EQ(scheduled.rule, "rows");
   tir::PostOrderVisit(scheduled.func->body, [&](const ObjectRef& node) {
     const auto* loop = node.as<tir::ForNode>();
-    if (loop != nullptr) EXPECT_FALSE(loop->extent.same_as(height)) << "the loop over " << loop->loop_var->name_hint;
+    if (loop != nullptr) {
+      EXPECT_FALSE(loop->extent.same_as(height)) << "the loop over " << loop->loop_var->name_hint;
+    }
   });
   for (const auto& [rows, columns] : {std::pair{7, 7}, std::pair{1, 1}, std::pair{5, 33}, std::pair{0, 4}}) {
     CheckAgainst(scheduled.func, func, 1e-5, {{planes, I64(3)}, {height, I64(rows)}, {width, I64(columns)}});
