@@ -55,6 +55,7 @@ def cases():
         yield op, {"x": X, "r": operand}, {}, USAGE, ["node '/the/node': an element of the ", "is -1 and has to be at least 0"]
     yield "ConstantOfShape", {"s": ints(2, -3)}, {}, USAGE, ["node '/the/node': an element of the shape is -3 and has to be at least 0"]
     yield "TopK", {"x": X, "k": ints(-1)}, {}, USAGE, ["node '/the/node': k is -1 and has to be at least 0"]
+    yield "TopK", {"x": X, "k": ints(5)}, {"axis": 0}, USAGE, ["node '/the/node': k is 5 and has to be at least 0, at most 4"]
     yield "Split", {"x": X, "s": ints(5, -1)}, {}, USAGE, ["node '/the/node': an element of the sizes of the parts is -1"]
     for depth in (0, -1):
         yield "OneHot", {"i": ints(0, 1), "d": np.array(depth), "v": X[0, :2]}, {}, USAGE, [f"node '/the/node': the depth is {depth} and has to be at least 1"]
@@ -155,9 +156,9 @@ LENGTHS = (
     ('y = ArgMax <axis = 0> (x)', (0, 3), USAGE, "the length of the axis that is searched is 0"),
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 3), USAGE, "the length of the signal is 3 and has to be at least 4"),
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 4), 0, ""),
-    ('y = Reshape (x, w)', (2, 3), MODEL, "a shape overflows"),
+    ('y = Reshape (x, w)', (2, 3), MODEL, "a shape overflows at these sizes of the inputs; give others"),
     *((f'a = Constant <value_ints = [0, 1]> () i = Unsqueeze (x, a) [fit] p = MaxPool <kernel_shape = [4, 1]> (i) y = {op} (p)', length, status, word)
-      for op in ("Identity", "ReduceSum", "Neg") for length, status, word in (((2, 3), MODEL, "a shape has a negative extent"), ((3, 3), 0, ""), ((4, 3), 0, ""))),
+      for op in ("Identity", "ReduceSum", "Neg") for length, status, word in (((2, 3), MODEL, "a shape has a negative extent at these sizes of the inputs; give others"), ((3, 3), 0, ""), ((4, 3), 0, ""))),
 )
 
 # Sizes that only the run tells, and the words for those that do not agree.

@@ -23,7 +23,7 @@ const char* Arith(const uint32_t* words, Frame* frame) {
   bool overflow = false;
   const char* problem = nullptr;
   const auto require_divisor = [&] {
-    if (b == 0) problem = "is divided by zero";
+    if (b == 0) problem = "is divided by zero at these sizes of the inputs; give others";
     overflow = a == INT64_MIN && b == -1;
     return b != 0 && !overflow;
   };
@@ -89,11 +89,11 @@ const char* Arith(const uint32_t* words, Frame* frame) {
       result = static_cast<int32_t>(a);
       break;
     case ArithOp::kExtent:
-      if (a < 0) problem = "has a negative extent at these sizes of the inputs";
+      if (a < 0) problem = "has a negative extent at these sizes of the inputs; give others";
       result = a;
       break;
   }
-  return overflow ? "overflows at these sizes of the inputs" : problem;
+  return overflow ? "overflows at these sizes of the inputs; give others" : problem;
 }
 
 }  // namespace deuteron::runtime

@@ -164,7 +164,7 @@ Results ConvertTopK(const NodeContext& node) {
   if (node.opset() < 10) {
     k = node.RequiredInt("k");
   } else {
-    const PrimExpr count = node.Dim(1, "k", 0);
+    const PrimExpr count = node.Dim(1, "k", 0, node.Shape(x)[axis]);
     const auto number = AsConstInt(count);
     if (!number) {
       // All are sorted, as many as are wanted taken.

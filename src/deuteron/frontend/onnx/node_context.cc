@@ -288,9 +288,9 @@ void NodeContext::CheckSize(int64_t size, const char* what) const {
   CheckLimit(&Limits::extent, std::abs(static_cast<double>(size)), what + (" of " + std::to_string(size)));
 }
 
-PrimExpr NodeContext::Dim(size_t index, const char* what, std::optional<int64_t> least) const {
+PrimExpr NodeContext::Dim(size_t index, const char* what, std::optional<int64_t> least, const PrimExpr& most) const {
   const auto bound = [&](const relax::Expr& value) {
-    return BoundDims(least ? CheckedWithin(value, I64(*least), PrimExpr(), what) : value, what)[0];
+    return BoundDims(least ? CheckedWithin(value, I64(*least), most, what) : value, what)[0];
   };
   const Symbolic known = Known(index);
   if (known == nullptr) return bound(CastTo(Reshaped(X(index), {I64(1)}), DataType::Int(64)));

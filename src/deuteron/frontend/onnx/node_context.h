@@ -149,8 +149,9 @@ class NodeContext {
   /// An error where no tensor is as long as the number, whatever its sign.
   void CheckSize(int64_t size, const char* what) const;
   /// An integer as a dimension: input `index`, of one element, known or bound at run time. What is less than `least` is
-  /// an error, of the run where only that knows it.
-  PrimExpr Dim(size_t index, const char* what, std::optional<int64_t> least = std::nullopt) const;
+  /// an error, of the run where only that knows it, and so is there what is more than `most`.
+  PrimExpr Dim(size_t index, const char* what, std::optional<int64_t> least = std::nullopt,
+               const PrimExpr& most = PrimExpr()) const;
   /// The same of a number of something: below 0 it is 0.
   PrimExpr Count(size_t index, const char* what) const;
   /// Symbolic dimensions for the elements of a vector of int64, which is of constant length; none is negative.
