@@ -157,6 +157,13 @@ LENGTHS = (
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 3), USAGE, "the length of the signal is 3 and has to be at least 4"),
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 4), 0, ""),
     ('y = Reshape (x, w)', (2, 3), MODEL, "a shape overflows at these sizes of the inputs; give others"),
+    # Of two lengths below 0 the product is none, and nothing is a sum.
+    *((f's = Shape (x) k = Constant <value_ints = [10, 12]> () d = Sub (s, k) [fit] c = ConstantOfShape (d) y = {op} (c)', length, status, word)
+      for op in ("Flatten <axis = 0>", "ReduceSum", "Size")
+      for length, status, word in (((9, 11), USAGE, "an element of the shape is -1 and has to be at least 0"), ((10, 14), 0, ""), ((11, 13), 0, ""))),
+    *((f's = Shape (x) k = Constant <value_ints = [10, 12]> () d = Sub (s, k) [fit] c = Tile (x, d) y = {op} (c)', length, status, word)
+      for op in ("Flatten <axis = 0>", "ReduceSum")
+      for length, status, word in (((9, 11), USAGE, "an element of the repeats is -1 and has to be at least 0"), ((10, 14), 0, ""), ((11, 13), 0, ""))),
     *((f'a = Constant <value_ints = [0, 1]> () i = Unsqueeze (x, a) [fit] p = MaxPool <kernel_shape = [4, 1]> (i) y = {op} (p)', length, status, word)
       for op in ("Identity", "ReduceSum", "Neg") for length, status, word in (((2, 3), MODEL, "a shape has a negative extent at these sizes of the inputs; give others"), ((3, 3), 0, ""), ((4, 3), 0, ""))),
 )
