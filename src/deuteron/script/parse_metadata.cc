@@ -41,12 +41,14 @@ std::optional<Tensor> TensorFromStream(const std::string& base64) {
   }
   // Booleans were one bit wide once, in bytes.
   if (dtype.code == kDLUInt && dtype.bits == 1) dtype = DataType::Bool();
+  // Others are no numbers, or nothing at all.
+  const DataType type(dtype);
+  if (!type.is_scalar() || !(type.is_integer() || type.is_float() || type.is_bool())) return std::nullopt;
   int64_t size = 0;
-  if (!read(&size) || size != CheckedByteSize(shape, DataType(dtype)) ||
-      static_cast<size_t>(size) != bytes.size() - at) {
+  if (!read(&size) || size != CheckedByteSize(shape, type) || static_cast<size_t>(size) != bytes.size() - at) {
     return std::nullopt;
   }
-  Tensor tensor = EmptyHostTensor(shape, DataType(dtype));
+  Tensor tensor = EmptyHostTensor(shape, type);
   if (size > 0) std::memcpy(tensor.data_ptr(), bytes.data() + at, static_cast<size_t>(size));
   return tensor;
 }
@@ -183,7 +185,8 @@ void Parser::MetadataJson(const Syntax& text) {
   for (const auto& [key, tensors] : JsonGraph(json).Constants()) {
     auto& constants = constants_[key];
     for (const std::optional<Tensor>& tensor : tensors) {
-      constants.push_back(tensor ? relax::Constant(*tensor) : relax::Constant());
+      const bool has_name = tensor && DtypeName(DataType(tensor->dtype()).ToString());
+      constants.push_back(has_name ? relax::Constant(*tensor) : relax::Constant());
     }
   }
 }
