@@ -137,6 +137,19 @@ tir::PrimFunc Transposition(const PrimExpr& rows, const PrimExpr& columns, int64
   return te::CreatePrimFunc({x, y});
 }
 
+/// Rows of heads of 32 elements each, the elements of every head with the rows behind them.
+tir::PrimFunc TransposedHeads(int64_t rows) {
+  const te::Tensor x = te::Placeholder({I64(rows), I64(3 * 32)}, kFloat, "x");
+  const te::Tensor y = te::Compute(
+      {I64(3), I64(32), I64(rows)},
+      [&](const Array<Var>& i) {
+        const PrimExpr element = x({i[2], PrimExpr(i[0]) * I64(32) + i[1]});
+        return element * element;
+      },
+      "y");
+  return te::CreatePrimFunc({x, y});
+}
+
 /// Images of 7 × 6 pixels with their 48 channels moved behind these, or before them, where a bias of channels is added.
 tir::PrimFunc MovedChannels(bool to_last) {
   const Array<PrimExpr> first = {I64(2), I64(48), I64(7), I64(6)}, last = {I64(2), I64(7), I64(6), I64(48)};
@@ -170,6 +183,7 @@ TEST(Codegen, TranspositionsByRule) {
       check(Transposition(I64(rows), I64(columns)), true);
     }
     check(Transposition(I64(48), I64(9 * 32), 32), true);
+    for (const int64_t rows : {32, 53, 197}) check(TransposedHeads(rows), true);
     // Lines too short for a tile, of images that are long enough.
     for (const bool to_last : {true, false}) check(MovedChannels(to_last), true);
     check(Transposition(I64(3), I64(64)), false);

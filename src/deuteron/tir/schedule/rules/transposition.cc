@@ -50,6 +50,18 @@ std::optional<size_t> IterOf(const SBlock& block, const PrimExpr& index) {
   return std::nullopt;
 }
 
+/// The iterator along which an index goes in steps of one element: one of several, where axes of what is read were
+/// split (heads × the elements of each).
+std::optional<size_t> IterAlong(const SBlock& block, const PrimExpr& index) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    if (StepAlong(index, block->iter_vars[i]) != 1) continue;
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
 /// The element of 32 or 16 bits that a block reads along another axis; nothing if there is none, or several.
 std::optional<Transposed> FindTransposed(const SBlock& block) {
   const auto* store = block->body.as<BufferStoreNode>();
@@ -60,7 +72,7 @@ std::optional<Transposed> FindTransposed(const SBlock& block) {
   const auto is_transposed = [&](const BufferLoadNode* load) {
     const int bytes = load->buffer->dtype.bytes();
     if (load->indices.empty() || (bytes != 4 && bytes != 2)) return false;
-    const auto operand_axis = IterOf(block, load->indices.back());
+    const auto operand_axis = IterAlong(block, load->indices.back());
     return operand_axis && *operand_axis != *result_axis &&
            std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
              return UsesVar(index, [&](const VarNode* var) { return var == along; });
@@ -82,7 +94,7 @@ std::optional<Transposed> FindTransposed(const SBlock& block) {
                                  [&](const BufferRegion& region) { return region->buffer.same_as(first->buffer); });
   if (!is_one || read == block->reads.end()) return std::nullopt;
   return Transposed{static_cast<size_t>(read - block->reads.begin()), *result_axis,
-                    *IterOf(block, first->indices.back())};
+                    *IterAlong(block, first->indices.back())};
 }
 
 /// The fewest elements of a tile's row that are worth a vector.
