@@ -85,6 +85,71 @@ TEST(HalfFloats, AreRoundedWhereTheyAreStored) {
   Check(cast, 1e-6, {}, Target::Parse("llvm -mcpu=x86-64-v3"));
 }
 
+/// What a kernel computes in float32 between casts is rounded no sooner: sums that arithmetic goes on with, and erf.
+TEST(HalfFloats, AreNotRoundedWithinAnExpression) {
+  const char* const cpu = "llvm -mcpu=x86-64-v3";
+  const DataType single = DataType::Float(32), half = DataType::Float(16);
+  const auto erf = Pointwise({half, half}, 64, [&](const auto& in) {
+    return CastTo(half, CallIntrin("erf", {CastTo(single, in[0] * in[1])})) * in[1];
+  });
+  EXPECT_EQ(Roundings(erf, cpu), 1);
+  Check(erf, 2e-3, {}, Target::Parse(cpu));
+  const te::Tensor x = te::Placeholder({I64(16), I64(24)}, half, "x"), bias = te::Placeholder({I64(16)}, half, "bias");
+  const tir::IterVar k = te::ReduceAxis(I64(24), "k");
+  const te::Tensor sum = te::Compute(
+      {I64(16)},
+      [&](const Array<tir::Var>& i) {
+        return te::Sum(CastTo(single, x({i[0], k->var})), {k});
+      },
+      "sum");
+  const auto of_sum = [&](const auto& f) {
+    const te::Tensor y = te::Compute(
+        {I64(16)}, [&](const Array<tir::Var>& i) { return f(CastTo(half, sum({i[0]})), bias({i[0]})); }, "y");
+    return te::CreatePrimFunc({x, bias, y});
+  };
+  const PrimExpr zero = MakeConst(half, 0);
+  const auto added = of_sum([&](const PrimExpr& a, const PrimExpr& b) { return Max(a, zero) + b; });
+  EXPECT_EQ(Roundings(added, cpu), 1);
+  Check(added, 2e-3, {}, Target::Parse(cpu));
+  // One is compared.
+  const auto compared = of_sum([&](const PrimExpr& a, const PrimExpr& b) { return SelectExpr(a < b, zero, b); });
+  EXPECT_EQ(Roundings(compared, cpu), 2);
+  Check(compared, 2e-3, {}, Target::Parse(cpu));
+}
+
+/// What lies between two stages is rounded if it is compared, as it is where it goes to memory.
+TEST(HalfFloats, AreRoundedBetweenStagesWhereThatDecides) {
+  const char* const cpu = "llvm -mcpu=x86-64-v3";
+  const DataType single = DataType::Float(32), half = DataType::Float(16);
+  const te::Tensor x = te::Placeholder({I64(64)}, half, "x");
+  const auto each = [&](const char* name, const std::function<PrimExpr(const tir::Var&)>& f) {
+    return te::Compute(
+        {I64(64)}, [&](const Array<tir::Var>& i) { return f(i[0]); }, name);
+  };
+  const te::Tensor square = each("square", [&](const tir::Var& i) { return x({i}) * x({i}); });
+  const te::Tensor stored = each("stored", [&](const tir::Var& i) { return square({i}) + square({i}); });
+  const te::Tensor sum = each("sum", [&](const tir::Var& i) { return square({i}) + x({i}); });
+  const te::Tensor same = each("same", [&](const tir::Var& i) {
+    return SelectExpr(Equal(square({i}), stored({i}) * MakeConst(half, 0.5)), MakeConst(half, 1), MakeConst(half, 0));
+  });
+  const tir::PrimFunc added = te::CreatePrimFunc({x, sum});
+  EXPECT_EQ(Roundings(added, cpu), 1);
+  Check(added, 2e-3, {}, Target::Parse(cpu));
+  const tir::PrimFunc compared = te::CreatePrimFunc({x, stored, same});
+  EXPECT_EQ(Roundings(compared, cpu), 3);
+  Check(compared, 0, {}, Target::Parse(cpu));
+  // The same of what a product widens for itself.
+  const te::Tensor wide = each("wide", [&](const tir::Var& i) { return CastTo(single, x({i}) * x({i})); });
+  const tir::PrimFunc doubled =
+      te::CreatePrimFunc({x, each("doubled", [&](const tir::Var& i) { return wide({i}) + wide({i}); })});
+  EXPECT_EQ(Roundings(doubled, cpu), 0);
+  Check(doubled, 2e-3, {}, Target::Parse(cpu));
+  const tir::PrimFunc floored =
+      te::CreatePrimFunc({x, each("floored", [&](const tir::Var& i) { return CallIntrin("floor", {wide({i})}); })});
+  EXPECT_EQ(Roundings(floored, cpu), 1);
+  Check(floored, 0, {}, Target::Parse(cpu));
+}
+
 /// A product of so many rows and columns, over `depth` steps.
 tir::PrimFunc ProductOf(int64_t rows, int64_t columns, const char* cpu, int64_t depth = 384) {
   const DataType single = DataType::Float(32);

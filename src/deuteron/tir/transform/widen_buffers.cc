@@ -1,16 +1,21 @@
 /// \file
 /// What a kernel keeps of float16 and bfloat16 between its stages, on CPUs that have no arithmetic of these: it is
-/// rounded as before, but held in float32, where that fits the second cache. Then it is widened once, where it is
-/// stored, not wherever it is loaded; a scalar of a product would be widened for each of its tiles.
+/// held in float32, where that fits the second cache. Then it is widened once, where it is stored, not wherever it is
+/// loaded; a scalar of a product would be widened for each of its tiles. As within an expression (WidenFloats), what
+/// arithmetic goes on with is not rounded; what is compared, or taken for a whole number, is.
 #include <unordered_map>
 #include <unordered_set>
 
 #include "deuteron/tir/analysis/narrow_floats.h"
+#include "deuteron/tir/analysis/stepped_buffers.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::tir {
 namespace {
+
+/// Buffers to be held in float32, each with whether its numbers are rounded.
+using HeldBuffers = std::unordered_map<const Object*, bool>;
 
 /// How buffers that a function allocates are used.
 class UseFinder : public StmtExprVisitor {
@@ -18,15 +23,18 @@ class UseFinder : public StmtExprVisitor {
   explicit UseFinder(const Target& target) : target_(target) {}
 
   /// Those that may be held in float32 and are loaded as such.
-  std::unordered_set<const Object*> Find(const Stmt& body) {
+  HeldBuffers Find(const Stmt& body) {
     VisitStmt(body);
-    std::unordered_set<const Object*> found;
+    HeldBuffers found;
     for (const auto& [buffer, uses] : uses_) {
       const bool is_alone = data_.at(buffer->data.get()) == 1;
       // What registers hold is rounded for what takes it so: a step of a reduction would widen and round it each time.
       const bool is_widened = uses.widened > 0 && (uses.loads == uses.widened || buffer->scope == "local");
-      if (uses.is_allocated && is_alone && is_widened) found.insert(buffer);
+      if (uses.is_allocated && is_alone && is_widened) found.emplace(buffer, true);
     }
+    if (found.empty()) return found;
+    const std::unordered_set<const Object*> stepped = SteppedBuffers(body);
+    for (auto& [buffer, is_rounded] : found) is_rounded = stepped.count(buffer) != 0;
     return found;
   }
 
@@ -71,7 +79,7 @@ class UseFinder : public StmtExprVisitor {
 
 class BufferWidener : public StmtExprMutator {
  public:
-  explicit BufferWidener(std::unordered_set<const Object*> buffers) : buffers_(std::move(buffers)) {}
+  explicit BufferWidener(HeldBuffers buffers) : buffers_(std::move(buffers)) {}
 
  protected:
   Buffer VisitBufferDef(const Buffer& buffer) override {
@@ -79,7 +87,7 @@ class BufferWidener : public StmtExprMutator {
     const Buffer wide(buffer->name, DataType::Float(32), buffer->shape, buffer->scope, buffer->strides,
                       buffer->elem_offset, buffer->offset_factor);
     MapBuffer(buffer, wide);
-    held_.emplace(wide.get(), buffer->dtype);
+    if (buffers_.at(buffer.get())) rounded_.emplace(wide.get(), buffer->dtype);
     return wide;
   }
   PrimExpr VisitCast_(const CastNode* op) override {
@@ -95,11 +103,11 @@ class BufferWidener : public StmtExprMutator {
     if (buffers_.count(op->buffer.get()) == 0) return StmtExprMutator::VisitBufferStore_(op);
     const PrimExpr value = VisitExpr(op->value);
     const auto* rounding = value.as<CastNode>();
-    const bool is_rounded = rounding != nullptr && IsRounded(rounding->value, value->dtype);
-    return BufferStore(
-        VisitBufferUse(op->buffer),
-        is_rounded ? rounding->value : CastTo(DataType::Float(32).with_lanes(value->dtype.lanes()), value),
-        VisitExprs(op->indices), op->span);
+    const bool is_exact = rounding != nullptr && rounding->value->dtype.element() == DataType::Float(32) &&
+                          (!buffers_.at(op->buffer.get()) || IsRounded(rounding->value, value->dtype));
+    return BufferStore(VisitBufferUse(op->buffer),
+                       is_exact ? rounding->value : CastTo(DataType::Float(32).with_lanes(value->dtype.lanes()), value),
+                       VisitExprs(op->indices), op->span);
   }
 
  private:
@@ -111,19 +119,19 @@ class BufferWidener : public StmtExprMutator {
     }
     if (const auto* cast = expr.as<CastNode>()) return cast->value->dtype == narrow;
     const auto* load = expr.as<BufferLoadNode>();
-    const auto held = load == nullptr ? held_.end() : held_.find(load->buffer.get());
-    return held != held_.end() && held->second == narrow;
+    const auto found = load == nullptr ? rounded_.end() : rounded_.find(load->buffer.get());
+    return found != rounded_.end() && found->second == narrow;
   }
 
-  const std::unordered_set<const Object*> buffers_;
-  /// What they became, and what their numbers are of.
-  std::unordered_map<const Object*, DataType> held_;
+  const HeldBuffers buffers_;
+  /// What those became whose numbers are rounded, and to which type.
+  std::unordered_map<const Object*, DataType> rounded_;
 };
 
 }  // namespace
 
 PrimFunc WidenBuffers(PrimFunc func, const Target& target) {
-  std::unordered_set<const Object*> buffers = UseFinder(target).Find(func->body);
+  HeldBuffers buffers = UseFinder(target).Find(func->body);
   if (buffers.empty()) return func;
   CopyOnWrite(&func)->body = BufferWidener(std::move(buffers)).VisitStmt(func->body);
   return func;

@@ -1,13 +1,17 @@
 /// \file
 /// Arithmetic of float16 and bfloat16 on CPUs that have none: each operation would widen its operands and round its
 /// result. Here an expression widens what it loads, computes in float32, and rounds once, where it is stored. Results
-/// are those of more precise arithmetic; a cast in the program, from the narrow type or to it, is of a rounded number.
+/// are those of more precise arithmetic. A cast in the program, from the narrow type or to it, is of a rounded number,
+/// but for those between which a kernel computes something in float32: sums that arithmetic goes on with, erf, and the
+/// operands of products that it widens for itself.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "deuteron/support/element.h"
 #include "deuteron/tir/analysis/narrow_floats.h"
+#include "deuteron/tir/analysis/stepped_buffers.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/lower.h"
 
@@ -16,7 +20,7 @@ namespace {
 
 class FloatWidener : public StmtExprMutator {
  public:
-  explicit FloatWidener(const Target& target) : target_(target) {}
+  FloatWidener(const Target& target, const Stmt& body) : target_(target), body_(body) {}
 
  protected:
   PrimExpr VisitVar_(const VarNode* op) override {
@@ -43,6 +47,18 @@ class FloatWidener : public StmtExprMutator {
     const Var var = Widened(op->var);
     return Let(var, value, VisitExpr(op->body));
   }
+  Stmt VisitAllocBuffer_(const AllocBufferNode* op) override {
+    own_.insert(op->buffer.get());
+    return StmtExprMutator::VisitAllocBuffer_(op);
+  }
+  Stmt VisitBufferStore_(const BufferStoreNode* op) override {
+    const auto* widening = op->value.as<CastNode>();
+    const bool is_kept = widening != nullptr && widening->dtype == WideType(widening->dtype) &&
+                         IsNarrow(widening->value->dtype) && own_.count(op->buffer.get()) != 0 &&
+                         !IsStepped(op->buffer);
+    if (!is_kept) return StmtExprMutator::VisitBufferStore_(op);
+    return BufferStore(VisitBufferUse(op->buffer), WideTerm(widening->value), VisitExprs(op->indices), op->span);
+  }
   Stmt VisitBind_(const BindNode* op) override {
     if (!IsNarrow(op->var.dtype())) return StmtExprMutator::VisitBind_(op);
     const PrimExpr value = Wide(op->value);
@@ -58,6 +74,11 @@ class FloatWidener : public StmtExprMutator {
     static const Op if_then_else = Op::Get("tir.if_then_else");
     return op->op.same_as(if_then_else) ||
            std::all_of(op->args.begin(), op->args.end(), [&](const PrimExpr& arg) { return arg->dtype == op->dtype; });
+  }
+
+  bool IsStepped(const Buffer& buffer) {
+    if (!stepped_) stepped_ = SteppedBuffers(body_);
+    return stepped_->count(buffer.get()) != 0;
   }
 
   Var Widened(const Var& var) {
@@ -91,6 +112,40 @@ class FloatWidener : public StmtExprMutator {
     return a && b ? std::optional(MakeBinary(expr->kind, *a, *b)) : std::nullopt;
   }
 
+  /// Whether of operands that differ by a rounding results differ by little more. Those of comparisons do not.
+  static bool IsContinuous(ExprKind kind) {
+    switch (kind) {
+      case ExprKind::kAdd:
+      case ExprKind::kSub:
+      case ExprKind::kMul:
+      case ExprKind::kDiv:
+      case ExprKind::kMin:
+      case ExprKind::kMax:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /// An operand of such arithmetic in float32: what the kernel has summed up in float32 is not rounded first.
+  PrimExpr WideTerm(const PrimExpr& expr) {
+    const auto* rounding = expr.as<CastNode>();
+    const auto* sum = rounding == nullptr ? nullptr : rounding->value.as<BufferLoadNode>();
+    const bool is_own = sum != nullptr && sum->dtype == WideType(expr->dtype) && own_.count(sum->buffer.get()) != 0;
+    return is_own ? VisitExpr(rounding->value) : Wide(expr);
+  }
+
+  /// What `cast` rounds if that is a function without steps of a narrow number, as LegalizeOps writes erf: it is
+  /// arithmetic like the functions that are of the narrow type.
+  std::optional<PrimExpr> WideFunction(const CastNode* cast) {
+    static const Op erf = Op::Get("tir.erf");
+    const auto* call = cast->value.as<CallNode>();
+    if (call == nullptr || !call->op.same_as(erf)) return std::nullopt;
+    const auto* argument = call->args[0].as<CastNode>();
+    if (argument == nullptr || argument->value->dtype != cast->dtype) return std::nullopt;
+    return Call(call->dtype, call->op, {Wide(argument->value)});
+  }
+
   /// A narrow expression in float32.
   PrimExpr Wide(const PrimExpr& expr) {
     const DataType type = WideType(expr->dtype);
@@ -117,22 +172,31 @@ class FloatWidener : public StmtExprMutator {
         for (const PrimExpr& arg : op->args) args.push_back(arg->dtype == op->dtype ? Wide(arg) : VisitExpr(arg));
         return Call(type, op->op, std::move(args));
       }
+      case ExprKind::kCast:
+        if (const auto function = WideFunction(static_cast<const CastNode*>(expr.get()))) return *function;
+        break;
       default:
         if (!IsBinary(expr->kind)) break;
         const auto* op = static_cast<const BinaryNode*>(expr.get());
+        if (IsContinuous(expr->kind)) return MakeBinary(expr->kind, WideTerm(op->a), WideTerm(op->b));
         return MakeBinary(expr->kind, Wide(op->a), Wide(op->b));
     }
     return CastTo(type, VisitExpr(expr));
   }
 
   const Target& target_;
+  const Stmt& body_;
   std::unordered_map<const Object*, Var> wide_;
+  /// Buffers that the kernel allocates.
+  std::unordered_set<const Object*> own_;
+  /// Of all buffers those, once asked for.
+  std::optional<std::unordered_set<const Object*>> stepped_;
 };
 
 }  // namespace
 
 PrimFunc WidenFloats(PrimFunc func, const Target& target) {
-  FloatWidener widener(target);
+  FloatWidener widener(target, func->body);
   Stmt body = widener.VisitStmt(func->body);
   if (!body.same_as(func->body)) CopyOnWrite(&func)->body = std::move(body);
   return func;
