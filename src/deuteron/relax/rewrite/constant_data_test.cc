@@ -109,7 +109,7 @@ TEST(TakenData, CopiesTheSlicesThatAreNamed) {
           ASSERT_TRUE(result.defined());
           EXPECT_EQ(result.ndim(), data->data.ndim() + indices.ndim() - 1);
           ASSERT_EQ(result.numel() * ElementBytes(dtype), static_cast<int64_t>(expected.size()));
-          EXPECT_EQ(std::memcmp(result.data_ptr(), expected.data(), expected.size()), 0);
+          EXPECT_TRUE(std::equal(expected.begin(), expected.end(), static_cast<const char*>(result.data_ptr())));
         }
       }
     }
