@@ -82,13 +82,12 @@ Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis)
   if (dtype.bits % 8 != 0 || (index_type != DataType::Int(32) && index_type != DataType::Int(64))) return Tensor();
   const Tensor data = CompactData(constant), order = CompactData(indices);
   const ffi::ShapeView shape = data.shape();
-  const int64_t extent = shape[axis], count = order.numel();
-  const auto index = [&](int64_t i) -> int64_t {
-    return index_type.bits() == 32 ? static_cast<const int32_t*>(order.data_ptr())[i]
-                                   : static_cast<const int64_t*>(order.data_ptr())[i];
-  };
-  for (int64_t i = 0; i < count; ++i) {
-    if (index(i) < 0 || index(i) >= extent) return Tensor();
+  const int64_t extent = shape[axis];
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < order.numel(); ++i) {
+    const auto* index = static_cast<const char*>(order.data_ptr()) + i * index_type.bytes();
+    places.push_back(LoadInteger(index, index_type));
+    if (places.back() < 0 || places.back() >= extent) return Tensor();
   }
   const auto at_axis = static_cast<ptrdiff_t>(axis);
   std::vector<int64_t> taken(shape.begin(), shape.begin() + at_axis);
@@ -101,8 +100,9 @@ Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis)
   const char* in = static_cast<const char*>(data.data_ptr());
   auto* out = static_cast<char*>(result.data_ptr());
   for (int64_t i = 0; i < outer; ++i, in += extent * slice) {
-    for (int64_t j = 0; j < count; ++j, out += slice) {
-      std::memcpy(out, in + index(j) * slice, static_cast<size_t>(slice));
+    for (const int64_t place : places) {
+      std::memcpy(out, in + place * slice, static_cast<size_t>(slice));
+      out += slice;
     }
   }
   return result;

@@ -21,6 +21,7 @@
 #include "deuteron/relax/legalize_cache.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/operator_names.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -305,10 +306,9 @@ class Folder {
       data = TransposedData(table, PermutationOf(call, constant->data.ndim()));
     } else if (const auto* take = call->attrs.as<TakeAttrsNode>()) {
       const auto* indices = call->args[1].as<ConstantNode>();
-      const int64_t axis = take->axis.value_or(0);
       if (indices == nullptr || IsOutOfNothing({table->data, indices->data}, results)) return Expr();
-      data = TakenData(table, GetRef<Constant>(indices),
-                       static_cast<size_t>(axis < 0 ? axis + constant->data.ndim() : axis));
+      const int64_t axis = NormalizeAxis(call, take->axis.value_or(0), constant->data.ndim());
+      data = TakenData(table, GetRef<Constant>(indices), static_cast<size_t>(axis));
     }
     if (!data.defined()) return Expr();
     LetGoOfData(table);
