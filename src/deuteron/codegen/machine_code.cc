@@ -8,6 +8,7 @@
 
 #include "deuteron/support/error.h"
 #include "deuteron/support/fork.h"
+#include "deuteron/support/processor.h"
 #include "deuteron/support/shared_library.h"
 #include "deuteron/tir/function.h"
 #include "deuteron_llvm_stamp.h"
@@ -102,6 +103,7 @@ GeneratorAhead::GeneratorAhead() {
         // Whoever needs it tries again.
       }
     });
+    KeepOffThisProcessor(thread_.native_handle());
   } catch (const std::exception&) {
     // There is no thread for it.
   }

@@ -20,6 +20,7 @@
 #include "deuteron/support/fork.h"
 #include "deuteron/support/library_files.h"
 #include "deuteron/support/mapped_file.h"
+#include "deuteron/support/processor.h"
 #include "deuteron/support/shared_library.h"
 
 namespace deuteron::runtime {
@@ -196,13 +197,15 @@ void OpenPluginAhead(const std::string& name) {
   // Made here: a fork does not wait for a thread that makes it.
   Plugins::Get();
   try {
-    std::thread([name] {
+    std::thread opener([name] {
       try {
         FindPlugin(name);
       } catch (const std::exception&) {
         // Whoever needs it tries again.
       }
-    }).detach();
+    });
+    KeepOffThisProcessor(opener.native_handle());
+    opener.detach();
   } catch (const std::exception&) {
     // There is no thread for it.
   }

@@ -2,7 +2,8 @@
 /// Workers wait in mailboxes of their own. A loop claims idle workers one by one with a compare-and-swap, posts the
 /// loop to each, and takes part; there is no lock and no queue, so loops of several host threads
 /// do not meet except at workers. A worker spins for a short while after its last piece (kernels follow each
-/// other closely), then sleeps in the kernel until it is claimed.
+/// other closely), then sleeps in the kernel until it is claimed. It is kept off the processor of the host thread that
+/// claims it.
 #include "deuteron/runtime/thread_pool.h"
 
 #include <linux/futex.h>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "deuteron/support/error.h"
+#include "deuteron/support/processor.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -113,9 +115,16 @@ struct Loop {
   }
 };
 
+/// Host threads that compute now.
+std::atomic<int> computing{0};
+
 class alignas(64) Worker {
  public:
-  Worker() : thread_([this] { Main(); }) { thread_.detach(); }
+  Worker() {
+    std::thread thread([this] { Main(); });
+    thread_ = thread.native_handle();
+    thread.detach();
+  }
 
   /// Whether this worker is now the caller's to Post to.
   bool Claim() {
@@ -138,6 +147,8 @@ class alignas(64) Worker {
 
   /// Returns what Retract needs. Posts are numbered: the next one may be another host's.
   uint32_t Post(Loop* loop, int self) {
+    // Several host threads would only drive it to and fro.
+    if (computing.load(std::memory_order_relaxed) <= 1) kept_off_ = KeepOffThisProcessor(thread_, kept_off_);
     loop_ = loop;
     self_ = self;
     const bool wake = was_asleep_;
@@ -192,7 +203,10 @@ class alignas(64) Worker {
   bool was_asleep_ = false;
   int self_ = 0;
   Loop* loop_ = nullptr;
-  std::thread thread_;
+  /// The processor of the host thread for which it worked last.
+  int kept_off_ = kAnyProcessor;
+  /// Does not end.
+  pthread_t thread_;
 };
 
 /// All workers; never destroyed, since they may outlive every static object. A forked process makes its own.
@@ -204,13 +218,14 @@ class Pool {
       auto* made = new (storage) Pool();
       // A forked process has the thread that forked and no other: what the workers of its parent were at is not its
       // own.
-      pthread_atfork(nullptr, nullptr, [] { new (storage) Pool(); });
+      pthread_atfork(nullptr, nullptr, [] {
+        new (storage) Pool();
+        computing = 0;
+      });
       return made;
     }();
     return *pool;
   }
-
-  std::atomic<int> computing{0};
 
   int Run(int threads, int64_t extent, int64_t pieces, LoopBody body, void* closure) {
     EnsureWorkers(threads - 1);
@@ -438,7 +453,11 @@ struct Team::Impl {
 Team::Team(int count, void (*body)(void*, int), void* closure) : impl_(std::make_unique<Impl>(count, body, closure)) {}
 Team::~Team() = default;
 
-ComputeScope::ComputeScope() { Pool::Get().computing.fetch_add(1, std::memory_order_relaxed); }
-ComputeScope::~ComputeScope() { Pool::Get().computing.fetch_sub(1, std::memory_order_relaxed); }
+ComputeScope::ComputeScope() {
+  // Which counts anew in a forked process.
+  Pool::Get();
+  computing.fetch_add(1, std::memory_order_relaxed);
+}
+ComputeScope::~ComputeScope() { computing.fetch_sub(1, std::memory_order_relaxed); }
 
 }  // namespace deuteron::runtime

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deuteron/support/limits.h"
+#include "deuteron/support/processor.h"
 
 namespace deuteron {
 
@@ -36,6 +37,7 @@ void ForEachInParallel(size_t count, size_t threads, const std::function<void(si
         const LimitScope scope(limits);
         work();
       });
+      KeepOffThisProcessor(workers.back().native_handle());
     }
   } catch (const std::system_error&) {
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <thread>
 
 #include "deuteron/backend/dnnl/gomp.h"
 #include "deuteron/support/error.h"
@@ -19,8 +20,8 @@ constexpr int kMostThreads = 3;
 size_t PrimitiveMaker::Add(const ::dnnl::primitive_desc_base& description) {
   const std::lock_guard lock(mutex_);
   items_.push_back({description, {}});
+  waiting_.fetch_add(1);
   if (items_.size() == kWorthATeam) BeginTeam();
-  if (team_ != nullptr) added_.notify_one();
   return items_.size() - 1;
 }
 
@@ -29,13 +30,15 @@ std::vector<::dnnl::primitive> PrimitiveMaker::Finish() {
   const auto make_rest = [](void* closure, int64_t begin, int64_t end) {
     auto* self = static_cast<PrimitiveMaker*>(closure);
     const RegionThreads scope(self->host_, self->threads_);
-    for (int64_t i = begin; i < end; ++i) {
-      if (!self->Make(&self->items_[i], static_cast<size_t>(i))) return 1;
+    for (size_t i = self->begun_ + begin; i < self->begun_ + end; ++i) {
+      if (!self->Make(&self->items_[i], i)) return 1;
     }
     return 0;
   };
-  // Whatever the team had begun is made, and Make does nothing for it.
-  const int status = host_->parallel_for(static_cast<int64_t>(items_.size()), 1, make_rest, this);
+  int status = host_->parallel_for(static_cast<int64_t>(items_.size() - begun_), 1, make_rest, this);
+  // What the team could not make. Make does nothing for the others.
+  const RegionThreads scope(host_, threads_);
+  for (size_t i = 0; i < begun_ && status == 0; ++i) status = Make(&items_[i], i) ? 0 : 1;
   if (refused_) throw Refused(*refused_);
   if (status != 0) DEUTERON_THROW(MemoryError) << "out of memory: oneDNN makes no primitives";
   std::vector<::dnnl::primitive> made;
@@ -44,7 +47,10 @@ std::vector<::dnnl::primitive> PrimitiveMaker::Finish() {
 }
 
 std::pair<PrimitiveMaker::Item*, size_t> PrimitiveMaker::Next() {
+  if (waiting_.load() == 0) return {nullptr, 0};
+  const std::lock_guard lock(mutex_);
   if (begun_ == items_.size()) return {nullptr, 0};
+  waiting_.fetch_sub(1);
   const size_t number = begun_++;
   return {&items_[number], number};
 }
@@ -64,17 +70,15 @@ bool PrimitiveMaker::Make(Item* item, size_t number) {
 void PrimitiveMaker::HelpUntilClosed() {
   // A primitive is for as many threads as the one that makes it has.
   const RegionThreads scope(host_, threads_);
-  std::unique_lock lock(mutex_);
-  while (!is_closed_) {
-    const auto [item, number] = Next();
-    if (item == nullptr) {
-      added_.wait(lock);
-      continue;
+  while (!is_closed_.load()) {
+    if (const auto [item, number] = Next(); item != nullptr) {
+      // What is refused is refused again, and said, in the end.
+      Make(item, number);
+    } else {
+      // The next one comes sooner than a thread that sleeps is awake, and who describes has other things to do than to
+      // wake it.
+      std::this_thread::yield();
     }
-    lock.unlock();
-    // What is refused is refused again, and said, in the end.
-    Make(item, number);
-    lock.lock();
   }
 }
 
@@ -92,11 +96,7 @@ void PrimitiveMaker::BeginTeam() {
 }
 
 void PrimitiveMaker::EndTeam() {
-  {
-    const std::lock_guard lock(mutex_);
-    is_closed_ = true;
-  }
-  added_.notify_all();
+  is_closed_ = true;
   if (team_ != nullptr) host_->end_team(team_);
   team_ = nullptr;
 }

@@ -2,7 +2,7 @@
 /// Making the primitives of a plan beside describing them.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <dnnl.hpp>
@@ -53,12 +53,13 @@ class PrimitiveMaker {
   int threads_;
   void* team_ = nullptr;
   std::mutex mutex_;
-  std::condition_variable added_;
   // Guarded by mutex_; addresses of items do not change.
   std::deque<Item> items_;
   size_t begun_ = 0;
-  bool is_closed_ = false;
   std::optional<Refused> refused_;
+  // Not guarded.
+  std::atomic<size_t> waiting_{0};
+  std::atomic<bool> is_closed_{false};
 };
 
 }  // namespace deuteron::backend::dnnl
