@@ -8,6 +8,7 @@ its buffer. All cases of a chunk run in one process (run_cases). The exit status
 
 import argparse
 import dataclasses
+import itertools
 import pathlib
 import re
 import subprocess
@@ -326,6 +327,14 @@ def cases():
     yield case("QuantizeLinear", [f(3, 4), Const(0.02, F), Const(3, np.uint8)])
     yield case("DequantizeLinear", [i(3, 4, high=200).astype(np.uint8), Const(0.02, F), Const(3, np.uint8)])
     yield case("MatMulInteger", [i(3, 4, high=200).astype(np.uint8), i(4, 5, high=100).astype(np.uint8), Const(7, np.uint8), Const(3, np.uint8)])
+    # Both matrices are the run's: whole fours of what is summed over and not, the second transposed; zero points of the run.
+    for k, left, right in itertools.product([64, 19], [np.uint8, np.int8], [np.uint8, np.int8]):
+        x, y = (i(2, 17, 33, k, low=-128, high=128).astype(t) for t in (left, right))
+        kind, other = (t.__name__ for t in (left, right))
+        yield graph("MatMulIntegerByTransposed", [x, y, np.array(90).astype(left)], f"""g ({kind}[2, 17, 33, {k}] x, {other}[2, 17, 33, {k}] y, {kind} z) => (int32[2, 17, 33, 33] w)
+            <{other} zero = {{3}}> {{ t = Transpose <perm: ints = [0, 1, 3, 2]> (y) w = MatMulInteger (x, t, z, zero) }}""")
+        yield graph("MatMulOfDequantized", [x, y], f"""g ({kind}[2, 17, 33, {k}] x, {other}[2, 17, 33, {k}] y) => (float[2, 17, 33, 33] w) <float s = {{0.02}}, {kind} a = {{90}}, {other} b = {{3}}>
+            {{ v = DequantizeLinear (x, s, a) u = DequantizeLinear (y, s, b) t = Transpose <perm: ints = [0, 1, 3, 2]> (u) w = MatMul (v, t) }}""")
     yield case("DynamicQuantizeLinear", [f(3, 4)], outputs=3)
     yield case("DynamicQuantizeLinear", [np.zeros((3, 4), np.float32)], outputs=3)
     u, b = i(2, 4, 7, 6, high=200).astype(np.uint8), i(3, 4, 3, 3, low=-90, high=90).astype(np.int8)

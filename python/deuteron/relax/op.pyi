@@ -199,6 +199,8 @@ def make_closure(func: Any, args: Any) -> Call:
     """relax.make_closure(func, args). Attributes: none. A UsageError for others."""
 def matmul(x1: Any, x2: Any, out_dtype: Any = ...) -> Call:
     """relax.matmul(x1, x2). Attributes: out_dtype. A UsageError for others."""
+def matmul_pack(x1: Any, x2: Any, packing: Any = ...) -> Call:
+    """relax.matmul_pack(x1, x2). Attributes: packing. A UsageError for others."""
 def max(x: Any, axis: Any = ..., keepdims: Any = ...) -> Call:
     """relax.max(x). Attributes: axis, keepdims. A UsageError for others."""
 def maximum(x1: Any, x2: Any) -> Call:

@@ -51,7 +51,7 @@ te::Tensor Layer(const te::Tensor& given, const PrimExpr& columns, const PrimExp
 
 }  // namespace
 
-te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype) {
+te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype, const Packing& packing) {
   const bool a_vector = a.ndim() == 1;
   const bool b_vector = b.ndim() == 1;
   const Array<PrimExpr> a_batch = BatchDims(a);
@@ -71,9 +71,9 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype) 
         a_index.push_back(k->var);
         b_index.push_back(k->var);
         if (!b_vector) b_index.push_back(vars[vars.size() - 1]);
-        return te::Sum(CastTo(accumulator, a(a_index)) * CastTo(accumulator, b(b_index)), {k});
+        return te::Sum(PackedProduct(packing, a(a_index), b(b_index), accumulator), {k});
       },
-      "matmul");
+      packing.empty() ? "matmul" : "matmul_pack");
   return CastBack(product, out_dtype);
 }
 

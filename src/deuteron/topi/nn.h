@@ -95,7 +95,7 @@ Array<te::Tensor> BatchNorm(const te::Tensor& x, const te::Tensor& gamma, const 
                             const te::Tensor& mean, const te::Tensor& variance, const BatchNormSpec& spec);
 
 /// numpy's matmul. Sums are computed in the accumulator's dtype of `out_dtype`.
-te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype);
+te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype, const Packing& packing = "");
 /// Data (..., k) times weight (n, k) transposed: (..., n).
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
 /// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other.

@@ -37,6 +37,11 @@ constexpr double kReorderPart = 0.25;
 constexpr double kExchangedPart = 0.5;
 /// Cycles to round two vectors of float32 to one of pairs of bfloat16, and to store it.
 constexpr double kCyclesOfRounding = 10;
+/// Cycles in which the library makes a byte of a run's right operand signed, as measured.
+constexpr double kCyclesOfUnsignedByte = 1;
+/// Cycles to make a vector of fours of bytes of four rows of a matrix that the run gives, to store it, and to sum it up
+/// for a zero point.
+constexpr double kCyclesOfBytes = 8;
 /// What the library must be faster by: estimates err by as much, and it has to be opened, and to generate code of its
 /// own, before its first result. Not where both multiply bytes: generated code falls short of its estimate as much (it
 /// reads images of bytes with channels first).
@@ -113,7 +118,8 @@ class Estimator {
     if (DimsOf(kernel_.inputs[1]->ty).size() == 2) rows *= static_cast<int64_t>(std::exchange(batch, 1));
     const auto depth = static_cast<double>(left.back());
     const double sums = batch * static_cast<double>(rows * RoundUp(result_[rank - 1], lanes_)) * depth;
-    const double library = 2 * sums / OpsPerCycle() / (HasTiles() ? kUnitProductPart : kProductPart);
+    const double library =
+        2 * sums / OpsPerCycle() / (HasTiles() ? kUnitProductPart : kProductPart) + CyclesOfUnsigned();
     if (IsForUnit(left.back())) {
       return {.library = library,
               .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack(),
@@ -207,8 +213,7 @@ class Estimator {
 
   /// Whether generated code computes sums over so many channels by a matrix unit (PackWeights).
   bool IsForUnit(int64_t channels) const {
-    const bool is_constant = kernel_.inputs[1]->kind == RelaxKind::kConstant;
-    if (!(MultipliesBytes() ? is_constant : ProductsAtOnce() == 2)) return false;
+    if (!(MultipliesBytes() ? IsByConstant() : ProductsAtOnce() == 2)) return false;
     const Op dot = Op::Get(MultipliesBytes() ? "tir.dot_u8i8x4" : "tir.dot_bf16x2");
     return tir::FindMatrixUnit(Target::Current(), dot) && tir::FillsStep(dot, channels);
   }
@@ -216,14 +221,20 @@ class Estimator {
 
   /// Products that an instruction of generated code does in a lane (PackWeights).
   int ProductsAtOnce() const {
-    if (kernel_.inputs[1]->kind != RelaxKind::kConstant) return 1;
     if (MultipliesBytes()) return MultipliesBytesInVectors() ? 4 : 1;
-    return Precision().is_bfloat16() && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
+    return IsByConstant() && Precision().is_bfloat16() && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
   }
   bool MultipliesBytesInVectors() const {
-    const bool is_constant = kernel_.inputs[1]->kind == RelaxKind::kConstant;
-    return MultipliesBytes() && is_constant && !IsGrouped() && tir::MultipliesBytes(Target::Current()) && !NeedsUnit();
+    const bool is_packed = IsByConstant() || kernel_.attrs.at("op") == "matmul";
+    return MultipliesBytes() && is_packed && !IsGrouped() && tir::MultipliesBytes(Target::Current()) && !NeedsUnit();
   }
+  /// The library's right operands are signed.
+  double CyclesOfUnsigned() const {
+    const Type& right = kernel_.inputs[1]->ty;
+    const bool is_made_signed = right.as<TensorTypeNode>()->dtype == DataType::UInt(8) && !IsByConstant();
+    return is_made_signed ? relax::AssumedBytes(right) * kCyclesOfUnsignedByte : 0;
+  }
+  bool IsByConstant() const { return kernel_.inputs[1]->kind == RelaxKind::kConstant; }
   bool IsGrouped() const { return kernel_.attrs.value("groups", 1) != 1; }
   /// Where there is a unit for bytes, vectors compute images with fewer channels than they have lanes only
   /// (ChannelsLast).
@@ -232,9 +243,12 @@ class Estimator {
     return tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_u8i8x4")).has_value() && !is_narrow;
   }
   double CyclesToPack() const {
-    const std::vector<int64_t> data = DimsOf(kernel_.inputs[0]->ty);
-    return ProductsAtOnce() != 2 ? 0
-                                 : Product(data, 0, data.size()) / static_cast<double>(2 * lanes_) * kCyclesOfRounding;
+    const auto vectors = [&](size_t input) {
+      const std::vector<int64_t> dims = DimsOf(kernel_.inputs[input]->ty);
+      return Product(dims, 0, dims.size()) / static_cast<double>(ProductsAtOnce() * lanes_);
+    };
+    if (ProductsAtOnce() == 2) return vectors(0) * kCyclesOfRounding;
+    return ProductsAtOnce() == 4 && !IsByConstant() ? (vectors(0) + vectors(1)) * kCyclesOfBytes : 0;
   }
 
   const JsonKernel& kernel_;

@@ -32,9 +32,8 @@ Array<PrimExpr> Batch(const Array<PrimExpr>& shape) {
   return {shape.begin(), shape.end() - 2};
 }
 
-Type InferMatmul(const Call& call, const BlockBuilder& builder) {
-  CheckArity(call, 2, 2);
-  const DataType dtype = ProductDType<MatmulAttrsNode>(call);
+/// The type of a product with elements of `dtype`.
+Type InferProduct(const Call& call, const BlockBuilder& builder, DataType dtype) {
   const TensorTypeNode* a = TensorArg(call, 0);
   const TensorTypeNode* b = TensorArg(call, 1);
   if (a->ndim == 0 || b->ndim == 0) ThrowOperands(call, "scalars have no matrix product");
@@ -64,6 +63,20 @@ Type InferMatmul(const Call& call, const BlockBuilder& builder) {
   return TensorType(std::move(*shape), dtype, device);
 }
 
+Type InferMatmul(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  return InferProduct(call, builder, ProductDType<MatmulAttrsNode>(call));
+}
+
+Type InferMatmulPack(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  const std::string packing(AttrsOf<MatmulPackAttrsNode>(call)->packing);
+  if (packing.empty()) ThrowOpError(call, "it has no packing; matmul takes operands without");
+  const DataType dtype = DataType::Int(32);
+  CheckPacking(call, packing, dtype);
+  return InferProduct(call, builder, dtype);
+}
+
 /// A call of the kernel `name`, which `product` computes from both operands and the dtype of the result.
 template <typename Product>
 Expr LegalizeProduct(BlockBuilder& builder, const Call& call, const char* name, const Product& product) {
@@ -73,7 +86,15 @@ Expr LegalizeProduct(BlockBuilder& builder, const Call& call, const char* name, 
 }
 
 Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
-  return LegalizeProduct(builder, call, "matmul", topi::Matmul);
+  return LegalizeProduct(builder, call, "matmul",
+                         [](const Tensor& a, const Tensor& b, DataType dtype) { return topi::Matmul(a, b, dtype); });
+}
+
+Expr LegalizeMatmulPack(BlockBuilder& builder, const Call& call) {
+  const std::string packing(AttrsOf<MatmulPackAttrsNode>(call)->packing);
+  return LegalizeProduct(builder, call, "matmul_pack", [&](const Tensor& a, const Tensor& b, DataType dtype) {
+    return topi::Matmul(a, b, dtype, packing);
+  });
 }
 
 /// The type of data (..., k) times a weight that is `k` deep and has `columns` columns, from the weight's shape.
@@ -253,6 +274,7 @@ Call ProductCall(const char* name, Expr a, Expr b, DataType out_dtype) {
 std::vector<OpInfo> LinearAlgebraOps() {
   return {
       {"matmul", {"x1", "x2"}, "deuteron.relax.MatmulAttrs", InferMatmul, LegalizeMatmul},
+      {"matmul_pack", {"x1", "x2"}, "deuteron.relax.MatmulPackAttrs", InferMatmulPack, LegalizeMatmulPack},
       {"nn.dense", {"data", "weight"}, "deuteron.relax.MatmulAttrs", InferDense, LegalizeDense},
       {"nn.dense_pack", {"data", "weight"}, "deuteron.relax.DensePackAttrs", InferDensePack, LegalizeDensePack},
       {"einsum", {"operands"}, "deuteron.relax.EinsumAttrs", InferEinsum, LegalizeEinsum},
@@ -261,6 +283,12 @@ std::vector<OpInfo> LinearAlgebraOps() {
 }
 
 Expr Matmul(Expr a, Expr b, DataType out_dtype) { return ProductCall("matmul", std::move(a), std::move(b), out_dtype); }
+
+Expr MatmulPack(Expr a, Expr b, std::string packing) {
+  auto attrs = make_object<MatmulPackAttrsNode>();
+  attrs->packing = std::move(packing);
+  return MakeCall("matmul_pack", {std::move(a), std::move(b)}, MatmulPackAttrs(std::move(attrs)));
+}
 
 Expr Einsum(Expr operands, std::string subscripts) {
   auto attrs = make_object<EinsumAttrsNode>();

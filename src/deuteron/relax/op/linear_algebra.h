@@ -18,6 +18,14 @@ class MatmulAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(MatmulAttrs)
 
+class MatmulPackAttrsNode : public AttrsNode {
+ public:
+  /// How neighbours of what is summed over share an element of both operands (topi::Packing).
+  String packing;
+  DEUTERON_NODE("deuteron.relax.MatmulPackAttrs", MatmulPackAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(MatmulPackAttrs)
+
 class DensePackAttrsNode : public AttrsNode {
  public:
   /// Of the result.
@@ -42,6 +50,8 @@ std::vector<OpInfo> LinearAlgebraOps();
 
 /// numpy's matmul: vectors are promoted, batch dimensions broadcast. A void out_dtype is the operands'.
 Expr Matmul(Expr a, Expr b, DataType out_dtype = DataType::Void());
+/// The same of matrices in a packing of bytes or int16 (PackU8x4 … along the axes that are summed over): int32.
+Expr MatmulPack(Expr a, Expr b, std::string packing);
 /// `operands` is a tuple. Explicit and implicit output subscripts; no ellipsis.
 Expr Einsum(Expr operands, std::string subscripts);
 /// (n,), (m,) → (n, m)

@@ -189,6 +189,9 @@ void AttentionAttrsNode::RegisterReflection() {
 void MatmulAttrsNode::RegisterReflection() {
   refl::ObjectDef<MatmulAttrsNode>().def_ro("out_dtype", &MatmulAttrsNode::out_dtype);
 }
+void MatmulPackAttrsNode::RegisterReflection() {
+  refl::ObjectDef<MatmulPackAttrsNode>().def_ro("packing", &MatmulPackAttrsNode::packing);
+}
 void DensePackAttrsNode::RegisterReflection() {
   refl::ObjectDef<DensePackAttrsNode>()
       .def_ro("columns", &DensePackAttrsNode::columns)
@@ -234,6 +237,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   PixelShuffleAttrsNode::RegisterReflection();
   AttentionAttrsNode::RegisterReflection();
   MatmulAttrsNode::RegisterReflection();
+  MatmulPackAttrsNode::RegisterReflection();
   DensePackAttrsNode::RegisterReflection();
   EinsumAttrsNode::RegisterReflection();
 }

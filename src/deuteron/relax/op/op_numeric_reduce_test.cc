@@ -289,6 +289,11 @@ TEST(Qdq, FoursOfBytes) {
          Dense({1, 1, 1}, DataType::Int(32), {static_cast<double>(four(-1, 127, -128, 2))})},
         [](const auto& v) { return PackedDense(v[0], v[1], "u8i8x4", DataType::Int(32)); },
         {Dense({1, 1}, DataType::Int(32), {-200 + 381 - 32640 + 2})}, {{0, 0, "n"}});
+  // The same by a matrix of the run, and by zeros; one for a batch of two.
+  Check({Dense({2, 1, 1}, DataType::Int(32), {static_cast<double>(four(200, 3, 255, 1)), 0}),
+         Dense({1, 2}, DataType::Int(32), {static_cast<double>(four(-1, 127, -128, 2)), 0})},
+        [](const auto& v) { return MatmulPack(v[0], v[1], "u8i8x4"); },
+        {Dense({2, 1, 2}, DataType::Int(32), {-200 + 381 - 32640 + 2, 0, 0, 0})}, {{0, 0, "n"}, {1, 1, "m"}});
 }
 
 TEST(Qdq, PairsOfBfloat16) {

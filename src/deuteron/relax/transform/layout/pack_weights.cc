@@ -20,8 +20,11 @@
 ///
 /// A block has channels of one group; with channels first, groups stay as they are (their pixels are the vectors).
 ///
-/// It must not touch weights that are computed at run time (the move would be paid at every run), other integers, or
-/// the layout of activations (ConvertLayout decides it). It stands after the passes that change weights
+/// So are both operands of a product of bytes that the run gives (RunProducts): packing them takes less time than the
+/// instructions that are saved.
+///
+/// It must not touch other weights that are computed at run time (the move would be paid at every run), other integers,
+/// or the layout of activations (ConvertLayout decides it). It stands after the passes that change weights
 /// (FoldBatchnormToConv2D, FoldConstant) and those that look for products, and before LegalizeOps.
 #include <algorithm>
 #include <map>
@@ -31,7 +34,6 @@
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/linear_algebra.h"
-#include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
@@ -42,6 +44,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/layout/packed_operands.h"
 #include "deuteron/relax/transform/layout/passes.h"
+#include "deuteron/relax/transform/layout/run_products.h"
 #include "deuteron/relax/transform/layout/weight_precision.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/limits.h"
@@ -169,11 +172,13 @@ class Packer : public EmittingRewriter {
     packed_data_.clear();
     BindingBlock result = EmittingRewriter::RewriteBlock(block);
     packed_data_.clear();
+    run_products_.Clear();
     return result;
   }
 
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     operands_.Bind(binding->var, BoundValue(binding));
+    run_products_.Bind(binding->var, BoundValue(binding));
     FollowMove(binding, out);
     const Call packed = Pack(BoundValue(binding), out);
     if (!packed.defined()) return SeqRewriter::RewriteBinding(binding, out);
@@ -206,8 +211,10 @@ class Packer : public EmittingRewriter {
     if (!centred) return;
     Array<Expr> args = call->args;
     args.Set(0, centred->data);
-    operands_.Bind(binding->var,
-                   {Emit(Call(call->op, args, call->attrs, {}, call->span), call->span, out), centred->zero_point});
+    const Call move(call->op, args, call->attrs, {}, call->span);
+    const Var moved = Emit(move, call->span, out);
+    operands_.Bind(binding->var, {moved, centred->zero_point});
+    run_products_.Bind(moved, move);
   }
 
   /// Null where it stays as it is.
@@ -215,12 +222,20 @@ class Packer : public EmittingRewriter {
     static const Op matmul = Op::Get("relax.matmul");
     static const Op dense = Op::Get("relax.nn.dense");
     const auto* call = value.as<CallNode>();
-    const auto* weight = call != nullptr && call->args.size() == 2 ? call->args[1].as<ConstantNode>() : nullptr;
-    if (weight == nullptr) return Call();
+    if (call == nullptr || call->args.size() != 2) return Call();
+    const auto* weight = call->args[1].as<ConstantNode>();
+    if (weight == nullptr) return call->op.same_as(matmul) ? RunProduct(GetRef<Call>(call), out) : Call();
     if (call->attrs.as<ConvAttrsNode>() != nullptr)
       return Convolution(GetRef<Call>(call), GetRef<Constant>(weight), out);
     const bool is_product = call->op.same_as(matmul) || call->op.same_as(dense);
     return is_product ? Product(GetRef<Call>(call), GetRef<Constant>(weight), call->op.same_as(dense), out) : Call();
+  }
+
+  /// Of operands that the run gives.
+  Call RunProduct(const Call& call, Bindings* out) {
+    const auto a = operands_.Find(call->args[0]), b = operands_.Find(call->args[1]);
+    if (!a || !b) return Call();
+    return run_products_.Pack(call, *a, *b, [&](const Expr& value) { return Emit(value, call->span, out); });
   }
 
   /// Both operands where several elements share one.
@@ -285,18 +300,6 @@ class Packer : public EmittingRewriter {
     if (shift != 0) given = Emit(Add(given, Constant::Scalar(DataType::Int(32), shift)), span, out);
     operands.correction = Emit(Multiply(operands.correction, given), span, out);
     return operands;
-  }
-
-  /// Bytes or bfloat16 of which fours or pairs lie beside each other along the axis, seen as these; null if others do.
-  static Expr AsWords(const Expr& data, int64_t axis) {
-    const auto* type = data.ty().as<TensorTypeNode>();
-    if (type == nullptr || !type->has_shape() || (axis != -1 && axis + 1 != type->ndim)) return Expr();
-    const auto extent = AsConstInt((*type->shape)[type->ndim - 1]);
-    const int64_t count = DataType::Int(32).bits() / type->dtype.bits();
-    if (!extent || *extent % count != 0) return Expr();
-    Array<PrimExpr> shape = *type->shape;
-    shape.Set(type->ndim - 1, I64(*extent / count));
-    return MemoryView(data, std::move(shape), DataType::Int(32));
   }
 
   std::optional<Operands> FindFloats(const Layer& layer, Bindings* out) {
@@ -448,6 +451,7 @@ class Packer : public EmittingRewriter {
   }
 
   ByteOperands operands_;
+  RunProducts run_products_;
   /// By data, zero point, axis and packing.
   std::map<std::tuple<const Object*, const Object*, int64_t, std::string>, Expr> packed_data_;
   WeightPrecision* precision_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/runtime/tensor.h"
@@ -77,6 +78,17 @@ std::optional<CentredBytes> ByteOperands::Find(const Expr& operand) const {
   const auto known = centred_.find(operand.get());
   if (known == centred_.end()) return std::nullopt;
   return known->second;
+}
+
+Expr AsWords(const Expr& data, int64_t axis) {
+  const auto* type = data.ty().as<TensorTypeNode>();
+  if (type == nullptr || !type->has_shape() || (axis != -1 && axis + 1 != type->ndim)) return Expr();
+  const auto extent = AsConstInt((*type->shape)[type->ndim - 1]);
+  const int64_t count = DataType::Int(32).bits() / type->dtype.bits();
+  if (!extent || *extent % count != 0) return Expr();
+  Array<PrimExpr> shape = *type->shape;
+  shape.Set(type->ndim - 1, I64(*extent / count));
+  return MemoryView(data, std::move(shape), DataType::Int(32));
 }
 
 bool Fits(const Constant& integers, DataType dtype) {

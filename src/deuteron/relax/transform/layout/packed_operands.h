@@ -36,6 +36,8 @@ class ByteOperands {
   std::unordered_map<const Object*, CentredBytes> centred_;
 };
 
+/// Bytes or bfloat16 of which fours or pairs lie beside each other along the axis, seen as these; null if others do.
+Expr AsWords(const Expr& data, int64_t axis);
 /// Whether all elements of a constant of int32 or int8 are within that type, of at least eight bits and with a sign.
 bool Fits(const Constant& integers, DataType dtype);
 /// Neighbours along `axis` of a weight in that packing: of int32 that fit int16 or int8, of int8, or of float32 or

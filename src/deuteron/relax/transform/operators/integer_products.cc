@@ -9,10 +9,12 @@
 /// (PackWeights), it takes half as many instructions, where it multiplies bytes, a quarter, and activations pass
 /// through memory as bytes. A target that does the second only is given weights that are bytes less their zero points.
 ///
+/// So do products of two matrices that the run gives, each with one scale, where the target multiplies bytes.
+///
 /// The integers of grouped convolutions are float32: their sums are no faster in int32, and as exact while below 2^24.
 ///
-/// It must not touch weights or scales that are computed at run time, activations whose scale is not a scalar, weights
-/// whose scale does not run along the output channels, or sums that may exceed what is exact.
+/// It must not touch scales that are computed at run time, convolutions with weights that are, activations whose scale
+/// is not a scalar, weights whose scale does not run along the output channels, or sums that may exceed what is exact.
 ///
 /// Place: on operators, of those that no library has taken, while constants are still quantised; dead code and
 /// constants are left to the passes after it.
@@ -117,22 +119,61 @@ class ProductConverter : public EmittingRewriter {
     const CallNode* data = Dequantised(call->args[0]);
     const CallNode* weight = Dequantised(call->args[1]);
     if (data == nullptr || weight == nullptr || !IsOf(binding->var, DataType::Float(32))) return false;
+    const auto scale = ScaleOf(data);
+    if (!scale) return false;
+    if (weight->args[0].as<ConstantNode>() == nullptr) return ConvertRunProduct(binding, call, data, weight, out);
     const auto channels = ChannelsOf(call);
     if (!channels) return false;
-    const auto scale = Floats(data->args[1]);
-    const auto zero_point = Bytes(data->args[2]);
-    if (!scale || scale->size() != 1 || !zero_point || zero_point->size() != 1) return false;
     const auto centred = Centred(weight, *channels);
     if (!centred) return false;
 
-    const Expr shifted = Shifted(data->args[0], (*zero_point)[0], channels->dtype, call->span, out);
+    const Expr shifted = Shifted(data->args[0], scale->zero_point, channels->dtype, call->span, out);
     const Var product = Emit(IntegerProduct(call, shifted, centred->integers, channels->dtype), call->span, out);
     const bool is_real = channels->dtype.is_float();
     const Var real = is_real ? product : Emit(Astype(product, DataType::Float(32)), call->span, out);
-    Expr value = builder_.Normalize(Multiply(real, Factor(*centred, (*scale)[0], channels->following)));
-    value->span = call->span;
-    out->push_back(VarBinding(binding->var, value, binding->span));
+    Bind(binding, Multiply(real, Factor(*centred, scale->scale, channels->following)), out);
     return true;
+  }
+
+  /// Of two matrices that the run gives.
+  bool ConvertRunProduct(const Binding& binding, const CallNode* call, const CallNode* a, const CallNode* b,
+                         Bindings* out) {
+    static const Op matmul = Op::Get("relax.matmul");
+    const Target& target = Target::Current();
+    if (!call->op.same_as(matmul) || !(tir::MultipliesBytes(target) || tir::MultipliesSignedBytes(target)))
+      return false;
+    const auto left = ScaleOf(a), right = ScaleOf(b);
+    const auto *rows = call->args[0].ty().as<TensorTypeNode>(), *columns = call->args[1].ty().as<TensorTypeNode>();
+    if (!left || !right || !rows->has_shape() || rows->ndim < 2 || columns->ndim < 2) return false;
+    const auto depth = AsConstInt((*rows->shape)[rows->ndim - 1]);
+    constexpr int64_t kGreatest = 255;
+    if (!depth || *depth > std::numeric_limits<int32_t>::max() / (kGreatest * kGreatest)) return false;
+    const DataType dtype = DataType::Int(32);
+    const Expr centred = Shifted(a->args[0], left->zero_point, dtype, call->span, out);
+    const Expr other = Shifted(b->args[0], right->zero_point, dtype, call->span, out);
+    const Var product = Emit(IntegerProduct(call, centred, other, dtype), call->span, out);
+    const Var real = Emit(Astype(product, DataType::Float(32)), call->span, out);
+    const double factor = left->scale * right->scale;
+    Bind(binding, Multiply(real, Constant::Scalar(DataType::Float(32), factor)), out);
+    return true;
+  }
+
+  void Bind(const Binding& binding, const Expr& expr, Bindings* out) {
+    Expr value = builder_.Normalize(expr);
+    value->span = BoundValue(binding)->span;
+    out->push_back(VarBinding(binding->var, value, binding->span));
+  }
+
+  /// What all elements of a dequantised tensor have, constants.
+  struct Scale {
+    float scale;
+    int32_t zero_point;
+  };
+  static std::optional<Scale> ScaleOf(const CallNode* dequantize) {
+    const auto scale = Floats(dequantize->args[1]);
+    const auto zero_point = Bytes(dequantize->args[2]);
+    if (!scale || scale->size() != 1 || !zero_point || zero_point->size() != 1) return std::nullopt;
+    return Scale{(*scale)[0], (*zero_point)[0]};
   }
 
   /// Bytes less their zero point, of a type that has those numbers. A kernel in floats widens what it reads; another
