@@ -8,8 +8,8 @@
 
 #include "deuteron/support/error.h"
 #include "deuteron/support/fork.h"
-#include "deuteron/support/processor.h"
 #include "deuteron/support/shared_library.h"
+#include "deuteron/support/thread_placement.h"
 #include "deuteron/tir/function.h"
 #include "deuteron_llvm_stamp.h"
 
@@ -103,7 +103,7 @@ GeneratorAhead::GeneratorAhead() {
         // Whoever needs it tries again.
       }
     });
-    KeepOffThisProcessor(thread_.native_handle());
+    ThreadPlacement(thread_.native_handle()).AvoidThisProcessor();
   } catch (const std::exception&) {
     // There is no thread for it.
   }

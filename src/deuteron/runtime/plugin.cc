@@ -20,8 +20,8 @@
 #include "deuteron/support/fork.h"
 #include "deuteron/support/library_files.h"
 #include "deuteron/support/mapped_file.h"
-#include "deuteron/support/processor.h"
 #include "deuteron/support/shared_library.h"
+#include "deuteron/support/thread_placement.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -204,7 +204,7 @@ void OpenPluginAhead(const std::string& name) {
         // Whoever needs it tries again.
       }
     });
-    KeepOffThisProcessor(opener.native_handle());
+    ThreadPlacement(opener.native_handle()).AvoidThisProcessor();
     opener.detach();
   } catch (const std::exception&) {
     // There is no thread for it.

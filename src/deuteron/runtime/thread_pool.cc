@@ -21,11 +21,12 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "deuteron/support/error.h"
-#include "deuteron/support/processor.h"
+#include "deuteron/support/thread_placement.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -122,7 +123,7 @@ class alignas(64) Worker {
  public:
   Worker() {
     std::thread thread([this] { Main(); });
-    thread_ = thread.native_handle();
+    placement_.emplace(thread.native_handle());
     thread.detach();
   }
 
@@ -148,7 +149,7 @@ class alignas(64) Worker {
   /// Returns what Retract needs. Posts are numbered: the next one may be another host's.
   uint32_t Post(Loop* loop, int self) {
     // Several host threads would only drive it to and fro.
-    if (computing.load(std::memory_order_relaxed) <= 1) kept_off_ = KeepOffThisProcessor(thread_, kept_off_);
+    if (computing.load(std::memory_order_relaxed) <= 1) placement_->AvoidThisProcessor();
     loop_ = loop;
     self_ = self;
     const bool wake = was_asleep_;
@@ -203,10 +204,8 @@ class alignas(64) Worker {
   bool was_asleep_ = false;
   int self_ = 0;
   Loop* loop_ = nullptr;
-  /// The processor of the host thread for which it worked last.
-  int kept_off_ = kAnyProcessor;
-  /// Does not end.
-  pthread_t thread_;
+  /// Of the thread of this worker, which does not end.
+  std::optional<ThreadPlacement> placement_;
 };
 
 /// All workers; never destroyed, since they may outlive every static object. A forked process makes its own.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "deuteron/support/limits.h"
-#include "deuteron/support/processor.h"
+#include "deuteron/support/thread_placement.h"
 
 namespace deuteron {
 
@@ -37,7 +37,7 @@ void ForEachInParallel(size_t count, size_t threads, const std::function<void(si
         const LimitScope scope(limits);
         work();
       });
-      KeepOffThisProcessor(workers.back().native_handle());
+      ThreadPlacement(workers.back().native_handle()).AvoidThisProcessor();
     }
   } catch (const std::system_error&) {
   }

@@ -1,0 +1,21 @@
+#include "deuteron/support/thread_placement.h"
+
+#include <sched.h>
+
+namespace deuteron {
+
+void ThreadPlacement::AvoidThisProcessor() {
+  const int here = sched_getcpu();
+  if (here == avoided_ || here < 0 || here >= CPU_SETSIZE) return;
+  cpu_set_t allowed;
+  const bool is_known = pthread_getaffinity_np(thread_, sizeof allowed, &allowed) == 0;
+  if (is_known && is_taken_) CPU_SET(avoided_, &allowed);
+  // What fails is not tried again before the caller moves.
+  avoided_ = here;
+  is_taken_ = false;
+  if (!is_known || !CPU_ISSET(here, &allowed) || CPU_COUNT(&allowed) == 1) return;
+  CPU_CLR(here, &allowed);
+  is_taken_ = pthread_setaffinity_np(thread_, sizeof allowed, &allowed) == 0;
+}
+
+}  // namespace deuteron
