@@ -175,6 +175,8 @@ def LowerAllocTensor() -> Pass:
     """turns what is left of builtin.alloc_tensor into a storage and a tensor in it"""
 def LowerKernels() -> Pass:
     """keeps the loop-level functions alone, lowered for code generation"""
+def MatmulToDense() -> Pass:
+    """makes products with large constants that are transposed layers, whose weights stay as they lie"""
 def MergeCompositeFunctions() -> Pass:
     """gathers neighbouring Composite functions of one library into functions for it"""
 def Normalize() -> Pass:

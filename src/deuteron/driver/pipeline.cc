@@ -16,13 +16,21 @@ Passes Concat(std::initializer_list<const Passes*> lists) {
 std::vector<Pipeline> MakePipelines() {
   // What a module hands to a library itself stays with it: MergeCompositeFunctions and RunCodegen come first, too.
   // Quantised constants stay as they are until a library was asked for operators on them.
-  const Passes import = {{"ResolveViews"},         {"MergeCompositeFunctions"},
-                         {"RunCodegen"},           {"LambdaLift"},
-                         {"CanonicalizeBindings"}, {"ConvertToDataflow"},
-                         {"CheckExtents"},         {"FoldBatchnormToConv2D"},
-                         {"FoldPadToConv"},        {"DecomposeOpsForInference"},
-                         {"ConvTransposeToConv"},  {"SinkDequantize"},
-                         {"HeadsToRows"},          {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}},
+  const Passes import = {{"ResolveViews"},
+                         {"MergeCompositeFunctions"},
+                         {"RunCodegen"},
+                         {"LambdaLift"},
+                         {"CanonicalizeBindings"},
+                         {"ConvertToDataflow"},
+                         {"CheckExtents"},
+                         {"FoldBatchnormToConv2D"},
+                         {"FoldPadToConv"},
+                         {"DecomposeOpsForInference"},
+                         {"ConvTransposeToConv"},
+                         {"SinkDequantize"},
+                         {"HeadsToRows"},
+                         {"MatmulToDense"},
+                         {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}},
                          {"DropPaddedTaps"}};
   const Passes library = {{"PartitionFor", {{"quantized", true}}},
                           {"IntegerProducts"},

@@ -2,7 +2,7 @@
 /// CombineMatmulsOfOneWeight: products of several inputs with the same weight become one product.
 ///
 ///     a = matmul(x0, w)            x = concat((x0, x1), axis=0)
-///     b = matmul(x1, w)     →      y = matmul(x, w)
+///     b = matmul(x1, w)     →      y = matmul(x, w)                                  (or nn.dense)
 ///                                  a = strided_slice(y, rows of x0)
 ///                                  b = strided_slice(y, rows of x1)
 ///
@@ -157,7 +157,7 @@ class Combiner {
   std::optional<Candidate> Match(const Binding& binding, uint32_t index) const {
     static const Op matmul = Op::Get("relax.matmul");
     const auto* call = BoundValue(binding).as<CallNode>();
-    if (call == nullptr || !call->op.same_as(matmul)) return std::nullopt;
+    if (call == nullptr || !(call->op.same_as(matmul) || IsDense(*call))) return std::nullopt;
     const auto x = StaticShape(call->args[0]);
     const auto w = StaticShape(call->args[1]);
     if (!x || !w || x->empty() || w->size() != 2) return std::nullopt;
@@ -166,15 +166,22 @@ class Combiner {
     return Candidate{index, call, rows};
   }
 
+  /// Whether the weight has a row for each output.
+  static bool IsDense(const CallNode& call) {
+    static const Op dense = Op::Get("relax.nn.dense");
+    return call.op.same_as(dense);
+  }
+
   /// The combined product, and the variables of the old ones as slices of it.
   void Emit(const BindingBlock& block, const std::vector<Candidate>& group) {
     const Expr& weight = group[0].call->args[1];
     const std::vector<int64_t> shape = *StaticShape(weight);
+    const int64_t depth = shape[IsDense(*group[0].call) ? 1 : 0];
     const auto matrix = [](int64_t rows, int64_t columns) { return Array<PrimExpr>{Int64(rows), Int64(columns)}; };
     Array<Expr> inputs;
     for (const Candidate& member : group) {
       const Expr& x = member.call->args[0];
-      inputs.push_back(StaticShape(x)->size() == 2 ? x : builder_.Emit(Reshape(x, matrix(member.rows, shape[0]))));
+      inputs.push_back(StaticShape(x)->size() == 2 ? x : builder_.Emit(Reshape(x, matrix(member.rows, depth))));
     }
     const Span span = group[0].call->span;
     const Var input = builder_.Emit(Concat(inputs, 0), "", span);

@@ -43,6 +43,8 @@ Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops
 Pass FoldRequantization();
 /// Heads of one query that share keys become rows of one head, which are read once.
 Pass HeadsToRows();
+/// Products with large constants that are transposed become layers, whose weights stay as they lie.
+Pass MatmulToDense();
 
 /// Products of one row and a transposed matrix, which the run gives, become sums along that matrix's rows.
 Pass DotProducts();
