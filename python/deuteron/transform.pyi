@@ -5,6 +5,7 @@ import threading
 from typing import Any, Callable, Sequence
 import tvm_ffi
 from . import _library
+from .errors import UsageError
 from .instrument import PassInfo, methods_of
 from .ir import IRModule
 
@@ -94,7 +95,7 @@ def CanonicalizeBindings() -> Pass:
 def ChannelsLast() -> Pass:
     """computes convolutions in NHWC where a matrix unit multiplies their channels"""
 def CheckExtents() -> Pass:
-    """has dimensions compared at run time that operators demand to be equal and types do not show to be"""
+    """has dimensions compared at run time that operators demand to be equal and types do not show to be, and refuses negative ones"""
 def CombineMatmulsOfOneWeight() -> Pass:
     """products of several inputs with one weight become one product"""
 def CombineParallelMatmul() -> Pass:

@@ -49,7 +49,8 @@ def cases():
     yield "Compress", {"x": X, "c": np.array([1, 0, 1, 1, 1], bool)}, {"axis": 0}, USAGE, ["index 4", "length 4"]
     yield "Reshape", {"x": X, "s": ints(5, 3)}, {}, MODEL, ["15", "12"]
     yield "Reshape", {"x": X, "s": ints(-1, 5)}, {}, MODEL, ["10", "12"]
-    yield "Reshape", {"x": X[:0], "s": ints(-1, 3, 0)}, {"allowzero": 1}, USAGE, ["negative", "-1"]
+    yield "Reshape", {"x": X[:0], "s": ints(-1, 3, 0)}, {"allowzero": 1}, USAGE, ["node '/the/node', dimension 0: expected 0 or more, got -1 (of (-1, 3, 0))"]
+    yield "Reshape", {"x": X, "s": ints(-2, -6)}, {}, USAGE, ["node '/the/node', dimension 0: expected 0 or more, got -2 (of (-2, -6))"]
     yield "Expand", {"x": X, "s": ints(5, 3)}, {}, MODEL, ["5", "4"]
     for op, operand, least in (("Tile", ints(2, -1), 0), ("Expand", ints(-1, 3), 0), ("CenterCropPad", ints(-1, 3), 0)):
         yield op, {"x": X, "r": operand}, {}, USAGE, ["node '/the/node': an element of the ", "is -1 and has to be at least 0"]
@@ -158,12 +159,15 @@ LENGTHS = (
     ('k = Constant <value_int = 1> () l = Constant <value_int = 4> () y = STFT (x, k, , l)', (2, 4), 0, ""),
     ('y = Reshape (x, w)', (2, 3), MODEL, "a shape overflows at these sizes of the inputs; give others"),
     # Of two lengths below 0 the product is none, and nothing is a sum.
-    *((f's = Shape (x) k = Constant <value_ints = [10, 12]> () d = Sub (s, k) [fit] c = ConstantOfShape (d) y = {op} (c)', length, status, word)
-      for op in ("Flatten <axis = 0>", "ReduceSum", "Size")
-      for length, status, word in (((9, 11), USAGE, "an element of the shape is -1 and has to be at least 0"), ((10, 14), 0, ""), ((11, 13), 0, ""))),
-    *((f's = Shape (x) k = Constant <value_ints = [10, 12]> () d = Sub (s, k) [fit] c = Tile (x, d) y = {op} (c)', length, status, word)
-      for op in ("Flatten <axis = 0>", "ReduceSum")
-      for length, status, word in (((9, 11), USAGE, "an element of the repeats is -1 and has to be at least 0"), ((10, 14), 0, ""), ((11, 13), 0, ""))),
+    *((f's = Shape (x) k = Constant <value_ints = [10, 12]> () d = Sub (s, k) o = Constant <value_float = 1.0> () [fit] c = {made} y = {op} (c)', length, status, word)
+      for made in ("ConstantOfShape (d)", "Tile (x, d)", "Expand (o, d)") for op in ("Flatten <axis = 0>", "ReduceSum", "Exp")
+      for length, status, word in (((9, 11), MODEL, "a shape has a negative extent at these sizes of the inputs; give others"), ((10, 14), 0, ""), ((11, 13), 0, ""))),
+    *((f's = Shape (x) k = Constant <value_ints = [10, 12]> () d = Sub (s, k) o = Constant <value_floats = [1.0]> () p = ReduceProd (d) e = Expand (o, p) '
+       f'[fit] c = Reshape (e, d) y = {op} (c)', length, status, word) for op in ("Exp", "ReduceSum")
+      for length, status, word in (((9, 11), MODEL, "a shape has a negative extent at these sizes of the inputs; give others"), ((11, 13), 0, ""))),
+    # A vector that is computed from shapes has elements whatever they are.
+    *((f's = Shape (x) k = Constant <value_ints = [2, 3]> () d = Sub (s, k) q = {op} (s, d) y = Cast <to = 1> (q)', length, status, word) for op in ("Div", "Mod")
+      for length, status, word in (((2, 4), MODEL, "a shape is divided by zero at these sizes of the inputs; give others"), ((3, 4), 0, ""))),
     *((f'a = Constant <value_ints = [0, 1]> () i = Unsqueeze (x, a) [fit] p = MaxPool <kernel_shape = [4, 1]> (i) y = {op} (p)', length, status, word)
       for op in ("Identity", "ReduceSum", "Neg") for length, status, word in (((2, 3), MODEL, "a shape has a negative extent at these sizes of the inputs; give others"), ((3, 3), 0, ""), ((4, 3), 0, ""))),
 )

@@ -126,7 +126,8 @@ std::vector<PassEntry>& Table() {
          return relax::ConvertToDataflow(args.IntIn("min_size", 2, 0, std::numeric_limits<int32_t>::max()));
        }},
       {"CheckExtents",
-       "has dimensions compared at run time that operators demand to be equal and types do not show to be",
+       "has dimensions compared at run time that operators demand to be equal and types do not show to be, and refuses "
+       "negative ones",
        {},
        [](Args) { return relax::CheckExtents(); }},
       {"ToNonDataflow", "opens every dataflow block", {}, [](Args) { return relax::ToNonDataflow(); }},

@@ -369,4 +369,36 @@ std::optional<std::vector<int64_t>> AsConstInts(const Array<PrimExpr>& exprs) {
   return values;
 }
 
+bool MayBeNegative(const PrimExpr& extent) {
+  if (const auto value = AsConstInt(extent)) return *value < 0;
+  switch (extent->kind) {
+    case ExprKind::kVar:
+      return false;
+    case ExprKind::kCast:
+      return MayBeNegative(static_cast<const tir::CastNode*>(extent.get())->value);
+    case ExprKind::kSelect: {
+      const auto* choice = static_cast<const tir::SelectNode*>(extent.get());
+      return MayBeNegative(choice->true_value) || MayBeNegative(choice->false_value);
+    }
+    default:
+      break;
+  }
+  if (!IsBinary(extent->kind)) return true;
+  const auto* binary = static_cast<const tir::BinaryNode*>(extent.get());
+  switch (extent->kind) {
+    case ExprKind::kAdd:
+    case ExprKind::kMul:
+    case ExprKind::kMin:
+    case ExprKind::kDiv:
+    case ExprKind::kFloorDiv:
+    case ExprKind::kMod:
+    case ExprKind::kFloorMod:
+      return MayBeNegative(binary->a) || MayBeNegative(binary->b);
+    case ExprKind::kMax:
+      return MayBeNegative(binary->a) && MayBeNegative(binary->b);
+    default:
+      return true;
+  }
+}
+
 }  // namespace deuteron

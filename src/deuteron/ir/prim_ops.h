@@ -85,6 +85,10 @@ inline bool IsOne(const PrimExpr& expr) { return IsConstInt(expr, 1); }
 /// All integer constants, or nothing.
 std::optional<std::vector<int64_t>> AsConstInts(const Array<PrimExpr>& exprs);
 
+/// Whether variables of which none is negative can make an integer negative, by its form alone: the extent
+/// (n - 10) // 5 + 1, where a window is longer than what it moves over.
+bool MayBeNegative(const PrimExpr& extent);
+
 /// Evaluates a binary operation of two constants as ir/prim_expr.h says; null if it cannot be (not
 /// constants, or a division by zero).
 PrimExpr FoldBinary(ExprKind kind, const PrimExpr& a, const PrimExpr& b);

@@ -75,7 +75,14 @@ class Matcher {
     if (!type.has_dims) return;
     for (size_t i = 0; i < actual.size(); ++i) {
       const DimSpec& dim = type.dims[i];
-      if (dim.kind == DimSpec::kBind) frame_->cells[dim.cell] = actual[i];
+      if (dim.kind == DimSpec::kBind) {
+        // Whatever is computed from a dimension trusts that it is none below 0; those of a shape are values of the run.
+        if (actual[i] < 0) {
+          DEUTERON_THROW(UsageError) << what << ", dimension " << i << ": expected 0 or more, got " << actual[i]
+                                     << " (of " << Describe(actual) << ")";
+        }
+        frame_->cells[dim.cell] = actual[i];
+      }
       if (dim.kind != DimSpec::kCheck || frame_->cells[dim.cell] == actual[i]) continue;
       const std::string expected = std::to_string(frame_->cells[dim.cell]);
       const std::string& text = program_.strings[dim.text];

@@ -143,7 +143,32 @@ void FunctionCompiler::CompileBinding(const relax::Binding& binding) {
   }
 }
 
+/// That no extent of `R.shape([n - 10])` is negative is asked where they are computed, once for each: a cast to
+/// R.Shape([T.max(n - 10, 0)]) needs no objects. False where `match` asks for more.
+bool FunctionCompiler::CompileSignCheck(const relax::MatchCastNode* match) {
+  const auto* shape = match->value.as<relax::ShapeExprNode>();
+  const auto* wanted = match->ty.as<ShapeTypeNode>();
+  if (shape == nullptr || wanted == nullptr || !wanted->values.has_value()) return false;
+  const auto is_sign_check = [](const PrimExpr& extent, const PrimExpr& type) {
+    if (ExprEqual(extent, type)) return true;
+    const auto* most = type.as<tir::MaxNode>();
+    return most != nullptr && ExprEqual(most->a, extent) && IsZero(most->b);
+  };
+  const Array<PrimExpr>&extents = shape->values, &types = *wanted->values;
+  if (!std::equal(extents.begin(), extents.end(), types.begin(), types.end(), is_sign_check)) return false;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const auto axis = static_cast<int64_t>(i);
+    if (!ExprEqual(extents[axis], types[axis])) cells_->RequireExtent(extents[axis], &code_, branch_depth_ > 0);
+  }
+  Value value;
+  value.shape = match->value;
+  value.type = match->ty;
+  Set(match->var, std::move(value));
+  return true;
+}
+
 void FunctionCompiler::CompileMatchCast(const relax::MatchCastNode* match) {
+  if (CompileSignCheck(match)) return;
   const uint32_t object = ObjectOf(match->value);
   const uint32_t what = builder_->String(relax::DescribeMatched(GetRef<relax::MatchCast>(match)));
   Emit(Opcode::kMatch, {object, TypeIndex(match->ty, MatchMode::kBind), what, 0});

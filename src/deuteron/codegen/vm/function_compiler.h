@@ -31,6 +31,8 @@ class FunctionCompiler {
     uint32_t object = kNone;
     /// Of a literal tuple.
     std::shared_ptr<const std::vector<relax::Expr>> fields;
+    /// Of a shape that is made where somebody asks for it.
+    relax::Expr shape;
     Type type;
     /// Memory of somebody else (a parameter, a constant, the arena): must be copied before it is returned.
     bool borrowed = false;
@@ -47,6 +49,7 @@ class FunctionCompiler {
   void CompileBinding(const relax::Binding& binding);
   void CompileIf(const relax::Var& var, const relax::IfNode* branch);
   void CompileMatchCast(const relax::MatchCastNode* match);
+  bool CompileSignCheck(const relax::MatchCastNode* match);
   void CompileReturn(const relax::Expr& result);
   void FinishFunction(const relax::Function& function);
 

@@ -50,31 +50,6 @@ std::optional<ArithOp> ArithOpOf(ExprKind kind) {
 
 }  // namespace
 
-bool MayBeNegative(const PrimExpr& extent) {
-  if (const auto value = AsConstInt(extent)) return *value < 0;
-  if (extent.as<tir::VarNode>() != nullptr) return false;
-  if (const auto* cast = extent.as<tir::CastNode>()) return MayBeNegative(cast->value);
-  if (const auto* choice = extent.as<tir::SelectNode>()) {
-    return MayBeNegative(choice->true_value) || MayBeNegative(choice->false_value);
-  }
-  if (!ArithOpOf(extent->kind)) return true;
-  const auto* binary = static_cast<const tir::BinaryNode*>(extent.get());
-  switch (extent->kind) {
-    case ExprKind::kAdd:
-    case ExprKind::kMul:
-    case ExprKind::kMin:
-    case ExprKind::kDiv:
-    case ExprKind::kFloorDiv:
-    case ExprKind::kMod:
-    case ExprKind::kFloorMod:
-      return MayBeNegative(binary->a) || MayBeNegative(binary->b);
-    case ExprKind::kMax:
-      return MayBeNegative(binary->a) && MayBeNegative(binary->b);
-    default:
-      return true;
-  }
-}
-
 void EmitInstruction(std::vector<uint32_t>* code, runtime::Opcode opcode, const std::vector<uint32_t>& operands) {
   DEUTERON_CHECK(operands.size() < (1u << 24) - 1) << "an instruction of " << operands.size() << " operands";
   code->push_back(static_cast<uint32_t>(opcode) | static_cast<uint32_t>(operands.size() + 1) << 8);

@@ -14,9 +14,6 @@
 
 namespace deuteron::codegen {
 
-/// Whether sizes of which none is negative can make `extent` negative: (n - 10) // 5 + 1, where a window is longer.
-bool MayBeNegative(const PrimExpr& extent);
-
 /// What depends on the parameters' symbols only is computed once, at entry, into `prologue`; the rest where it is
 /// needed. Equal expressions share a cell.
 class ShapeCells {

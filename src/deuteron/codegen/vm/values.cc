@@ -59,6 +59,8 @@ uint32_t FunctionCompiler::ObjectOfValue(const Object* key, Value* value) {
     for (const Expr& field : *value->fields) operands.push_back(ObjectOf(field));
     operands[0] = object = NewObject();
     Emit(Opcode::kTuple, operands);
+  } else if (value->shape.defined()) {
+    object = ObjectOf(value->shape);
   } else {
     DEUTERON_CHECK(value->slot != kNone && value->type.defined()) << "a value of " << spec_.name << " has no place";
     object = NewObject();

@@ -41,8 +41,7 @@ Results ConvertConstantOfShape(const NodeContext& node) {
     fill = node.Reshaped(node.ConstantOf(*value), {});
   }
   if (CheckedByteSize(numbers, node.DType(fill)) < 0) node.Fail("the product of the dimensions overflows");
-  const Array<PrimExpr> seen = node.SeenSizes(0, shape, "the shape");
-  return {node.WithShape(node.Emit(relax::Full(seen, fill, node.DType(fill))), shape)};
+  return {node.Emit(relax::Full(shape, fill, node.DType(fill)))};
 }
 
 namespace {

@@ -261,21 +261,17 @@ Results ConvertTile(const NodeContext& node) {
   }
   if (const auto numbers = AsConstInts(repeats)) return {node.Emit(relax::Tile(x, *numbers))};
   // (a, b) tiled n, m times is (1, a, 1, b) broadcast to (n, a, m, b).
-  const Array<PrimExpr> seen = node.SeenSizes(1, repeats, "the repeats");
   Array<PrimExpr> column;
   Array<PrimExpr> wide;
-  Array<PrimExpr> tiled;
   Array<PrimExpr> result;
   for (size_t i = 0; i < shape.size(); ++i) {
     column.push_back(I64(1));
     column.push_back(shape[i]);
-    wide.push_back(seen[i]);
+    wide.push_back(repeats[i]);
     wide.push_back(shape[i]);
-    tiled.push_back(node.Simplify(seen[i] * shape[i]));
     result.push_back(node.Simplify(repeats[i] * shape[i]));
   }
-  const Expr all = node.Reshaped(node.Emit(relax::BroadcastTo(node.Reshaped(x, column), wide)), tiled);
-  return {node.WithShape(all, result)};
+  return {node.Reshaped(node.Emit(relax::BroadcastTo(node.Reshaped(x, column), wide)), result)};
 }
 
 /// The blocksize of a node whose input has that shape; its square is a number, too.

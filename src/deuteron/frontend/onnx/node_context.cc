@@ -284,15 +284,6 @@ Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what, std::optional
   return sizes;
 }
 
-Array<PrimExpr> NodeContext::SeenSizes(size_t index, const Array<PrimExpr>& sizes, const char* what) const {
-  const bool are_sizes = std::all_of(sizes.begin(), sizes.end(), [&](const PrimExpr& size) {
-    return AsConstInt(size).has_value() || analyzer().CanProve(size >= I64(0));
-  });
-  if (are_sizes || Known(index) == nullptr) return sizes;
-  const relax::Expr given = CastTo(X(index), DataType::Int(64));
-  return BoundDims(CheckedWithin(given, I64(0), PrimExpr(), std::string("an element of ") + what), what);
-}
-
 void NodeContext::CheckSize(int64_t size, const char* what) const {
   CheckLimit(&Limits::extent, std::abs(static_cast<double>(size)), what + (" of " + std::to_string(size)));
 }

@@ -146,9 +146,6 @@ class NodeContext {
   /// error of the run where it finds one below `least`. Sums of them do not overflow.
   Array<PrimExpr> Sizes(size_t index, const char* what, std::optional<int64_t> count = std::nullopt,
                         int64_t least = 0) const;
-  /// `sizes`, which Sizes() had of input `index`; where they may be negative at some sizes of the inputs, dimensions
-  /// that the run binds once it saw that none is. A kernel may come to know no more than their product.
-  Array<PrimExpr> SeenSizes(size_t index, const Array<PrimExpr>& sizes, const char* what) const;
   /// An error where no tensor is as long as the number, whatever its sign.
   void CheckSize(int64_t size, const char* what) const;
   /// An integer as a dimension: input `index`, of one element, known or bound at run time. What is less than `least` is

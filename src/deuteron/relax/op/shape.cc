@@ -1,5 +1,8 @@
 #include "deuteron/relax/op/shape.h"
 
+#include <algorithm>
+
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/product.h"
@@ -22,9 +25,24 @@ Type InferShapeToTensor(const Call& call, const BlockBuilder&) {
   return TensorType({I64(shape->ndim)}, DataType::Int(64));
 }
 
+/// Whether a division is by what may be 0.
+bool DividesByExtent(const PrimExpr& expr) {
+  bool divides = false;
+  PostOrderVisit(expr, [&](const PrimExpr& part) {
+    const ExprKind kind = part->kind;
+    const bool is_division =
+        kind == ExprKind::kDiv || kind == ExprKind::kMod || kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
+    divides |= is_division && !AsConstInt(static_cast<const tir::BinaryNode*>(part.get())->b);
+  });
+  return divides;
+}
+
 Expr LegalizeShapeToTensor(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const Array<PrimExpr> dims = *ShapeArg(call, 0);
+  // Kernels divide by extents without a look, as loops over elements of which there are some may. Here there always
+  // are: the run, which looks, makes the vector.
+  if (std::any_of(dims.begin(), dims.end(), DividesByExtent)) return call;
   return builder.CallTE("shape_to_tensor", {}, [&](const Array<te::Tensor>&) {
     return Array<te::Tensor>{te::Compute({I64(static_cast<int64_t>(dims.size()))},
                                          [&](const Array<tir::Var>& vars) {

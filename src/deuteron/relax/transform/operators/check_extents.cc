@@ -1,10 +1,12 @@
 /// \file
-/// CheckExtents: dimensions that operators demand to be equal are compared at run time where types do not show it.
+/// CheckExtents: dimensions that operators demand to be equal are compared at run time where types do not show it, and
+/// none is negative.
 ///
 /// Purpose: `matmul` of (n, k) and (j, 4) is well-typed, and its kernel reads as many rows of the second as the first
 /// has columns. A match_cast of the argument to the type that it has to have says so, and every later stage knows it.
 ///
-/// What a reshape is given, (n, m) to (k, 4), is flattened for that.
+/// What a reshape is given, (n, m) to (k, 4), is flattened for that. What has no elements that could be compared,
+/// R.full of (n - 10, n - 10), is checked by itself (length_checks.h).
 ///
 /// What it must not do: check what types show, or change what a constant is where the other side can be cast.
 ///
@@ -16,6 +18,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
+#include "deuteron/relax/transform/operators/length_checks.h"
 #include "deuteron/relax/transform/operators/passes.h"
 
 namespace deuteron::relax {
@@ -33,9 +36,21 @@ class ExtentChecker : public SeqRewriter {
       const Var& param = function->params[index];
       inputs_[param.get()] = names && i < names->size() ? (*names)[index] : param->name_hint;
     }
+    LengthChecks lengths(function, &builder_.analyzer());
+    lengths_ = &lengths;
     Function checked = RewriteBody(function);
     builder_.EndScope();
-    return checked;
+    if (lengths.at_entry().empty()) return checked;
+    std::vector<BindingBlock> blocks(checked->body->blocks.begin(), checked->body->blocks.end());
+    blocks.emplace(blocks.begin(), Array<Binding>(lengths.at_entry().begin(), lengths.at_entry().end()));
+    return WithBody(checked, SeqExpr(JoinBlocks(blocks), checked->body->body, checked->body->span));
+  }
+
+  SeqExpr RewriteSeq(const SeqExpr& seq) override {
+    ++depth_;
+    SeqExpr rewritten = SeqRewriter::RewriteSeq(seq);
+    --depth_;
+    return rewritten;
   }
 
  protected:
@@ -49,6 +64,8 @@ class ExtentChecker : public SeqRewriter {
 
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     if (binding->span.defined()) places_[binding->var.get()] = binding->span;
+    const Binding check = lengths_->Pass(binding, depth_ > 1, in_dataflow_);
+    if (check.defined()) out->push_back(check);
     const auto* node = BoundValue(binding).as<CallNode>();
     const auto* op = node == nullptr ? nullptr : node->op.as<OpNode>();
     const OpInfo* info = op == nullptr ? nullptr : FindOpInfo(GetRef<Op>(op));
@@ -189,6 +206,9 @@ class ExtentChecker : public SeqRewriter {
   }
 
   BlockBuilder builder_;
+  LengthChecks* lengths_ = nullptr;
+  /// Of sequences within each other: above 1 in a branch.
+  int depth_ = 0;
   bool in_dataflow_ = false;
   std::unordered_set<const Object*> made_;
   std::unordered_map<const Object*, String> inputs_;
