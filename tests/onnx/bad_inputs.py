@@ -57,6 +57,8 @@ def cases():
     yield "ConstantOfShape", {"s": ints(2, -3)}, {}, USAGE, ["node '/the/node': an element of the shape is -3 and has to be at least 0"]
     yield "TopK", {"x": X, "k": ints(-1)}, {}, USAGE, ["node '/the/node': k is -1 and has to be at least 0"]
     yield "TopK", {"x": X, "k": ints(5)}, {"axis": 0}, USAGE, ["node '/the/node': k is 5 and has to be at least 0, at most 4"]
+    yield "MaxUnpool", {"x": np.ones((1, 1, 2), np.float32), "i": ints([[0, 2]]), "s": ints(1, 1, -3)}, {"kernel_shape": [2]}, USAGE, ["what the shape of the result has beyond what is unpooled is -6"]
+    yield "Resize", {"x": X[:2], "r": Const([], np.float32), "s": Const([], np.float32), "z": Const([4, -2])}, {}, MODEL, ["/the/node", "an element of the sizes is -2 and has to be at least 0"]
     yield "Split", {"x": X, "s": ints(5, -1)}, {}, USAGE, ["node '/the/node': an element of the sizes of the parts is -1"]
     for depth in (0, -1):
         yield "OneHot", {"i": ints(0, 1), "d": np.array(depth), "v": X[0, :2]}, {}, USAGE, [f"node '/the/node': the depth is {depth} and has to be at least 1"]
@@ -99,7 +101,7 @@ def cases():
     for place in (-1, 4):
         yield "MaxUnpool", {"x": X[None, None, :1, :1], "i": ints(place)[None, None, None]}, {"kernel_shape": [2, 2]}, USAGE, [f"index {place}", "length 4"]
     for shape in ((1, 1, 3, 1), (2, 1, 2, 2)):
-        yield "MaxUnpool", {"x": X[None, None, :1, :1], "i": ints(0)[None, None, None], "s": ints(*shape)}, {"kernel_shape": [2, 2]}, USAGE, ["/the/node", "index"]
+        yield "MaxUnpool", {"x": X[None, None, :1, :1], "i": ints(0)[None, None, None], "s": ints(*shape)}, {"kernel_shape": [2, 2]}, USAGE, ["node '/the/node'"]
     for length in (-1, 5):
         yield "ReverseSequence", {"x": X, "s": ints(length, 2, 3)}, {}, USAGE, [f"index {length}", "length 5"]
     for dtype in (np.int64, np.float32):
@@ -165,6 +167,9 @@ LENGTHS = (
     *((f's = Shape (x) k = Constant <value_ints = [10, 12]> () d = Sub (s, k) o = Constant <value_floats = [1.0]> () p = ReduceProd (d) e = Expand (o, p) '
        f'[fit] c = Reshape (e, d) y = {op} (c)', length, status, word) for op in ("Exp", "ReduceSum")
       for length, status, word in (((9, 11), MODEL, "a shape has a negative extent at these sizes of the inputs; give others"), ((11, 13), 0, ""))),
+    *((f'p = Constant <value_ints = [{before}, 0, {after}, 0]> () y = Pad <mode = "reflect"> (x, p)', (length, 3), status, word)
+      for before, after in ((4, 0), (0, 4), (2, 4), (4, 4)) for length, status, word in (
+          (1, USAGE, "what an axis has beyond what is reflected of it is -"), (4, USAGE, "what an axis has beyond what is reflected of it is 0 and has to be at least 1"), (5, 0, ""))),
     # A vector that is computed from shapes has elements whatever they are.
     *((f's = Shape (x) k = Constant <value_ints = [2, 3]> () d = Sub (s, k) q = {op} (s, d) y = Cast <to = 1> (q)', length, status, word) for op in ("Div", "Mod")
       for length, status, word in (((2, 4), MODEL, "a shape is divided by zero at these sizes of the inputs; give others"), ((3, 4), 0, ""))),

@@ -252,8 +252,13 @@ TVM_FFI_STATIC_INIT_BLOCK() {
              return CheckIndices(indices, extents, /*from_end=*/false, what);
            })
       .def("deuteron.vm.check_within",
-           [](const Tensor& values, const tvm::ffi::Shape& bounds, const tvm::ffi::String& what) {
-             return CheckWithin(values, bounds, /*is_open=*/false, what);
+           [](const Any& values, const tvm::ffi::Shape& bounds, const tvm::ffi::String& what) -> Any {
+             if (const auto shape = values.as<tvm::ffi::Shape>()) {
+               CheckValues(shape->data(), static_cast<int64_t>(shape->size()), bounds, /*is_open=*/false,
+                           std::string(what));
+               return values;
+             }
+             return CheckWithin(values.cast<Tensor>(), bounds, /*is_open=*/false, what);
            })
       .def("deuteron.vm.check_above",
            [](const Tensor& values, const tvm::ffi::Shape& bounds, const tvm::ffi::String& what) {

@@ -20,6 +20,8 @@ namespace {
 /// Begins of all axes, then their ends: what is added, and what is cut off.
 struct Pads {
   std::vector<PrimExpr> added, cut;
+  /// Whether the run compares them with the lengths of the axes where it reads them.
+  bool are_checked = false;
 };
 
 Pads KnownPads(const NodeContext& node, const std::vector<PrimExpr>& pads) {
@@ -30,6 +32,8 @@ Pads KnownPads(const NodeContext& node, const std::vector<PrimExpr>& pads) {
   }
   return result;
 }
+
+constexpr char kReflected[] = "what an axis has beyond what is reflected of it";
 
 /// More than any axis has.
 constexpr int64_t kMostPad = int64_t{1} << 40;
@@ -59,7 +63,7 @@ Expr CheckedPads(const NodeContext& node, const Expr& pads, const Array<PrimExpr
   const Expr twice = node.Emit(relax::Concat({left, left}, 0));
   const Expr is_added = node.Emit(relax::Greater(all, none));
   const Expr room = node.Emit(relax::Where(is_added, relax::Subtract(twice, all), node.Scalar(DataType::Int(64), 1)));
-  const Expr checked = node.CheckedWithin(room, I64(1), PrimExpr(), "what an axis has beyond what is reflected of it");
+  const Expr checked = node.CheckedWithin(room, I64(1), PrimExpr(), kReflected);
   return node.Emit(relax::Where(is_added, relax::Subtract(twice, checked), all));
 }
 
@@ -71,7 +75,7 @@ Pads PadsOfRun(const NodeContext& node, const Expr& given, const Array<PrimExpr>
   const Expr cut = node.Emit(relax::Maximum(node.Emit(relax::Subtract(none, pads)), none));
   const Array<PrimExpr> all = node.BoundDims(node.Emit(relax::Concat({added, cut}, 0)), "the pads");
   const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  return {{all.begin(), half}, {half, all.end()}};
+  return {{all.begin(), half}, {half, all.end()}, /*are_checked=*/true};
 }
 
 /// From the attribute or the inputs of the node's version.
@@ -128,7 +132,7 @@ Pads ReadPads(const NodeContext& node, int64_t rank) {
     }
     return full;
   };
-  return {spread(pads.added), spread(pads.cut)};
+  return {spread(pads.added), spread(pads.cut), pads.are_checked};
 }
 
 }  // namespace
@@ -237,7 +241,16 @@ Results ConvertPad(const NodeContext& node) {
   if (std::all_of(width.begin(), width.end(), [](const PrimExpr& w) { return IsZero(w); })) return done(x);
   for (int64_t axis = 0; axis < rank && mode != "constant"; ++axis) {
     const PrimExpr added = width[2 * axis] + width[2 * axis + 1];
-    RequireSource(node, node.Shape(x)[axis], added, "the length of an axis whose elements are repeated");
+    const PrimExpr length = node.Shape(x)[axis];
+    RequireSource(node, length, added, "the length of an axis whose elements are repeated");
+    if (mode != "reflect" || pads.are_checked || AsConstInt(length)) continue;
+    Array<PrimExpr> beyond;
+    for (const PrimExpr& pad : {width[2 * axis], width[2 * axis + 1]}) {
+      // Where nothing is added nothing has to be there.
+      if (IsZero(pad)) continue;
+      beyond.push_back(AsConstInt(pad) ? length - pad : Max(length - pad, I64(1) - Min(pad, I64(1))));
+    }
+    RequireAtLeast(node, beyond, 1, kReflected);
   }
   const auto numbers = AsConstInts(Array<PrimExpr>(width.begin(), width.end()));
   if (numbers && value) {

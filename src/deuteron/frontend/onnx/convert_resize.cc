@@ -155,6 +155,9 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
   const Array<PrimExpr> sizes = node.Sizes(3, "the sizes", static_cast<int64_t>(axes.size()));
   if (sizes.size() != axes.size()) node.Fail("the sizes do not fit the axes");
   for (size_t i = 0; i < axes.size(); ++i) {
+    if (const int64_t size = AsConstInt(sizes[static_cast<int64_t>(i)]).value_or(0); size < 0) {
+      node.Fail("an element of the sizes is " + std::to_string(size) + " and has to be at least 0");
+    }
     RequireSource(node, shape[axes[i]], sizes[static_cast<int64_t>(i)], kResizedLength);
     spec.sizes[axes[i]] = sizes[i];
     spec.scales[axes[i]] = node.analyzer().CanProveEqual(sizes[i], shape[axes[i]]) ? 1.0 : 0.0;

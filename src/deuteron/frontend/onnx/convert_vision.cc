@@ -142,7 +142,9 @@ Array<PrimExpr> MoreThan(const NodeContext& node, size_t index, const Array<Prim
     for (const int64_t axis : {0, 1}) room.Set(axis, I64(1));
     const Expr wanted = node.CastTo(node.Vector(index, rank), DataType::Int(64));
     const Expr own = node.importer()->ExprOf(Value(SymbolicVector(shape)), Span());
-    return node.BoundDims(node.CheckedPositions(node.Emit(relax::Subtract(wanted, own)), room), "what is added");
+    const Expr more = node.CheckedWithin(node.Emit(relax::Subtract(wanted, own)), I64(0), PrimExpr(),
+                                         "what the shape of the result has beyond what is unpooled");
+    return node.BoundDims(node.CheckedPositions(more, room), "what is added");
   }
   const Array<PrimExpr> wanted = node.Dims(index, "the shape of the result");
   Array<PrimExpr> more;

@@ -40,8 +40,8 @@ std::string_view SharedName(const DimProto& dim) {
 void Importer::BindOverride(const ValueInfoProto& input, const std::vector<int64_t>& dims) {
   const std::string name(input.name);
   if (input.has_shape && input.dims.size() != dims.size()) {
-    DEUTERON_THROW(UsageError) << "the shape given for input '" << name << "' has " << dims.size()
-                               << " dimensions; the model's has " << input.dims.size();
+    DEUTERON_THROW(UsageError) << "the shape given for input '" << name << "' is of rank " << dims.size()
+                               << "; the model's is of rank " << input.dims.size();
   }
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] < 0) {
@@ -82,7 +82,11 @@ void Importer::BindShapeOverrides(const std::vector<const ValueInfoProto*>& inpu
       BindOverride(**it, dims);
     } else if (symbols.count(name) != 0 && dims.size() == 1) {
       if (dims[0] < 0) DEUTERON_THROW(UsageError) << "dimension " << name << " cannot be " << dims[0];
-      fixed_dims_[name] = dims[0];
+      const auto [it, inserted] = fixed_dims_.emplace(name, dims[0]);
+      if (!inserted && it->second != dims[0]) {
+        DEUTERON_THROW(UsageError) << "the shapes given make dimension '" << name << "' both " << it->second << " and "
+                                   << dims[0];
+      }
     } else {
       std::string known;
       for (const ValueInfoProto* input : inputs) known += " '" + std::string(input->name) + "'";
@@ -144,7 +148,8 @@ std::vector<const ValueInfoProto*> Importer::TakenApart(const ValueInfoProto& in
   if (given == options_.shapes.end() && is_sequence && input.holders[0] == ValueInfoProto::Holder::kSequence) {
     DEUTERON_THROW(UnsupportedError) << "input '" << name
                                      << "' is a sequence, the length of which is compiled for: give "
-                                     << "it (--shape '" << name << "=3')";
+                                     << "it (--shape '" << name << "=3'), or a folder of its elements (--input '"
+                                     << name << "=FOLDER')";
   }
   const int64_t count = given == options_.shapes.end() || given->second.empty() ? 0 : given->second[0];
   if ((given != options_.shapes.end() && given->second.size() != 1) || count < 0 || (!is_sequence && count > 1)) {

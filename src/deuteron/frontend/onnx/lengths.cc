@@ -15,8 +15,7 @@ void RequireAtLeast(const NodeContext& node, const Array<PrimExpr>& lengths, int
     if (!node.analyzer().CanProve(value >= I64(least))) open.push_back(value);
   }
   if (open.empty()) return;
-  const relax::Expr told = node.importer()->ExprOf(Value(SymbolicVector(open)), Span());
-  const relax::Var shape = node.Emit(relax::TensorToShape(node.CheckedWithin(told, I64(least), PrimExpr(), what)));
+  const relax::Var shape = node.CheckedShape(open, least, what);
   // That the lengths are what they are keeps the check: a match is no dead code.
   node.WithType(shape, ShapeType(open));
 }

@@ -296,6 +296,9 @@ PrimExpr NodeContext::Dim(size_t index, const char* what, std::optional<int64_t>
   if (known == nullptr) return bound(CastTo(Reshaped(X(index), {I64(1)}), DataType::Int(64)));
   if (known->values.size() != 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be one integer");
   PrimExpr value = deuteron::CastTo(DataType::Int(64), known->values[0]);
+  if (most.defined() && analyzer().CanProve(value > most)) {
+    Fail(std::string(what) + " is " + relax::Describe(value) + " and has to be at most " + relax::Describe(most));
+  }
   if (!least || analyzer().CanProve(value >= I64(*least))) return value;
   if (const auto number = AsConstInt(value)) {
     Fail(std::string(what) + " is " + std::to_string(*number) + " and has to be at least " + std::to_string(*least));
@@ -353,12 +356,18 @@ relax::Expr NodeContext::CheckedAbove(const relax::Expr& values, const PrimExpr&
   return CheckedBy("deuteron.vm.check_above", values, {least, most.defined() ? most : I64(INT64_MAX)}, what);
 }
 
-relax::Expr NodeContext::CheckedBy(const char* check, const relax::Expr& values, const Array<PrimExpr>& bounds,
-                                   const std::string& what) const {
+relax::Var NodeContext::CheckedShape(const Array<PrimExpr>& extents, int64_t least, const std::string& what) const {
+  return CheckedBy("deuteron.vm.check_within", relax::ShapeExpr(extents), {I64(least), I64(INT64_MAX)}, what,
+                   ShapeType::WithNDim(static_cast<int>(extents.size())));
+}
+
+relax::Var NodeContext::CheckedBy(const char* check, const relax::Expr& values, const Array<PrimExpr>& bounds,
+                                  const std::string& what, const Type& type) const {
   const std::string source = span_.defined() ? std::string(span_->source) : std::string(node_.op_type);
   const std::string place = "node '" + source + "'" + (what.empty() ? "" : ": " + what);
   return Emit(relax::CallPurePacked(relax::ExternFunc(check),
-                                    {values, relax::ShapeExpr(bounds), relax::StringImm(place)}, {values.ty()}));
+                                    {values, relax::ShapeExpr(bounds), relax::StringImm(place)},
+                                    {type.defined() ? type : values.ty()}));
 }
 
 relax::Expr NodeContext::WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape,

@@ -146,6 +146,8 @@ class NodeContext {
   /// error of the run where it finds one below `least`. Sums of them do not overflow.
   Array<PrimExpr> Sizes(size_t index, const char* what, std::optional<int64_t> count = std::nullopt,
                         int64_t least = 0) const;
+  /// A shape of these extents, as the run tells them: an error of the run where one is less than `least`.
+  relax::Var CheckedShape(const Array<PrimExpr>& extents, int64_t least, const std::string& what) const;
   /// An error where no tensor is as long as the number, whatever its sign.
   void CheckSize(int64_t size, const char* what) const;
   /// An integer as a dimension: input `index`, of one element, known or bound at run time. What is less than `least` is
@@ -227,8 +229,9 @@ class NodeContext {
  private:
   /// What errors call a value, or nothing where the model has no name for it.
   std::string WordsFor(const relax::Expr& value) const;
-  relax::Expr CheckedBy(const char* check, const relax::Expr& values, const Array<PrimExpr>& bounds,
-                        const std::string& what = "") const;
+  /// `type`: of what the check returns, if not that of the values.
+  relax::Var CheckedBy(const char* check, const relax::Expr& values, const Array<PrimExpr>& bounds,
+                       const std::string& what = "", const Type& type = Type()) const;
   const AttributeProto* FindAttr(std::string_view name) const;
   const AttributeProto* TypedAttr(std::string_view name, AttributeType type, const char* type_name) const;
 
