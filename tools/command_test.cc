@@ -152,6 +152,17 @@ TEST_F(Command, WrongValuesAreRefused) {
     EXPECT_EQ(shape.err, "deuteron: --shape applies to .onnx models; " + model_ + " states its shapes\n");
   }
   EXPECT_CONTAINS(Deuteron({"run", model_, "--threads", "0"}).err, "--threads: takes a number from 1, not \"0\"\n");
+  for (const char* seed : {"-1", "18446744073709551616", "1.5", "", "one"}) {
+    const Outcome refused = Deuteron({"run", model_, "--seed", seed});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_CONTAINS(refused.err, "--seed: takes a number from 0, not \"" + std::string(seed) + "\"\n");
+  }
+  EXPECT_EQ(Deuteron({"run", model_, "--seed", "18446744073709551615"}).status, 0);
+  for (const char* flag : {"--output-dir", "--dump-intermediates", "--cache", "--weights"}) {
+    const Outcome refused = Deuteron({"run", model_, flag, ""});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_CONTAINS(refused.err, std::string(flag) + ": takes a name, not \"\"\n");
+  }
   for (const char* seconds : {"inf", "1e400", "nan", "-1"}) {
     EXPECT_CONTAINS(Deuteron({"bench", model_, "--seconds", seconds}).err, "--seconds: takes a number from 0, not");
   }
@@ -281,6 +292,55 @@ TEST_F(Command, CompiledModelsAreForVerbsThatRunThem) {
     EXPECT_EQ(refused.status, 2) << verb;
     EXPECT_CONTAINS(refused.err, out + " is a compiled model; " + verb + " takes the .onnx model or .py module");
   }
+}
+
+TEST_F(Command, AModelIsNotOverwritten) {
+  const std::string trace = (folder_ / "trace.json").string();
+  std::filesystem::create_hard_link(model_, trace);
+  for (const auto& args : {std::vector<std::string>{"compile", model_, "-o", folder_.string() + "/./model.py"},
+                           {"explain", model_, "--html", model_},
+                           {"profile", model_, "--seconds", "0", "--trace", trace}}) {
+    const Outcome refused = Deuteron(args);
+    EXPECT_EQ(refused.status, 2) << args[0];
+    EXPECT_EQ(refused.err,
+              "deuteron: cannot write " + args.back() + ": it is the model, which would be lost; give another name\n");
+  }
+  EXPECT_EQ(Deuteron({"opt", model_, "--passes", "", "-o", model_}).status, 0);
+}
+
+TEST_F(Command, ShapesOfACompiledModelAreThoseItHas) {
+  const std::string model = (folder_ / "rows.py").string();
+  const std::string out = (folder_ / "rows.so").string();
+  std::ofstream(model) << R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor(("n", 3), "float32")):
+        return R.add(x, y)
+)";
+  ASSERT_EQ(Deuteron({"compile", model, "-o", out}).status, 0);
+  const auto run = [&](std::vector<std::string> shapes) {
+    std::vector<std::string> args = {"run", out};
+    for (const std::string& shape : shapes) args.insert(args.end(), {"--shape", shape});
+    return Deuteron(args);
+  };
+  EXPECT_CONTAINS(run({"x=4,3"}).out, "(4, 3)");
+  EXPECT_CONTAINS(run({"n=5"}).out, "(5, 3)");
+  EXPECT_CONTAINS(run({"n=5", "y=5,3"}).out, "(5, 3)");
+  for (const auto& [shapes, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"x=4,2"}, "dimension 1 of input 'x' is 3 in the model and cannot be 2"},
+           {{"x=4"}, "the shape given for input 'x' is of rank 1; the model's is of rank 2"},
+           {{"x=4,3", "y=5,3"}, "the shapes given make dimension 'n' both 4 and 5"},
+           {{"n=4", "x=5,3"}, "the shapes given make dimension 'n' both 4 and 5"},
+           {{"x=4,3", "x=5,3"}, "--shape x=5,3: another one is given for 'x'"},
+           {{"m=4"},
+            "a shape is given for 'm', which is neither an input nor a symbolic dimension of the model; "
+            "its inputs are: 'x' 'y'"}}) {
+    const Outcome refused = run(shapes);
+    EXPECT_EQ(refused.status, 2) << message;
+    EXPECT_EQ(refused.err, "deuteron: " + message + "\n");
+  }
+  EXPECT_EQ(Deuteron({"explain", out, "--shape", "m=4"}).status, 2);
 }
 
 TEST_F(Command, PartitionNamesTheBackEndsThereAre) {

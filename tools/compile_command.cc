@@ -22,13 +22,15 @@ void AddCompileCommand(CLI::App& app) {
   auto options = std::make_shared<CompileCommandOptions>();
   CLI::App* verb = app.add_subcommand("compile", "Write an artefact that libdeuteron_runtime runs");
   AddModelOptions(verb, &options->model);
-  verb->add_option("-o,--output", options->output, "the artefact, model.so")->required();
+  verb->add_option("-o,--output", options->output, "the artefact, model.so")->required()->check(NotEmpty());
   verb->add_flag("--no-weights", options->no_weights,
                  "leave the weights in a file beside the artefact, model.safetensors, which others may share");
-  verb->add_option("--weights", options->weights_file, "FILE.safetensors of --no-weights");
-  verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (the default)");
+  verb->add_option("--weights", options->weights_file, "FILE.safetensors of --no-weights")->check(NotEmpty());
+  verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (the default)")
+      ->check(NotEmpty());
   verb->callback([options] {
     CheckFolderOf(options->output);
+    if (!options->model.model.ends_with(".so")) CheckIsNotModel(options->output, options->model);
     if (options->no_weights && options->weights_file.empty()) {
       options->weights_file = std::filesystem::path(options->output).replace_extension("safetensors").string();
     }

@@ -34,18 +34,20 @@ report::FusionReport MakeReport(const ExplainOptions& options) {
     return report;
   }
   const Executable executable = Executable::Load(path);
+  const auto shapes = ParseShapes(options.model.shapes);
+  CheckShapes(executable, shapes);
   if (executable.runtime()->manifest().notes.empty()) {
     DEUTERON_THROW(ModelError) << path << " carries no decision log; compile it again with this version";
   }
   try {
-    return report::BuildReport(executable.decisions(),
-                               report::BindSymbols(executable.inputs(), ParseShapes(options.model.shapes)));
+    return report::BuildReport(executable.decisions(), report::BindSymbols(executable.inputs(), shapes));
   } catch (const std::out_of_range&) {
     DEUTERON_THROW(ModelError) << "the decision log of " << path << " is damaged";
   }
 }
 
 void Explain(const ExplainOptions& options) {
+  if (!options.html.empty()) CheckIsNotModel(options.html, options.model);
   const report::FusionReport report = MakeReport(options);
   if (!options.html.empty()) {
     WriteFile(options.html, report::WriteHtml(report, options.model.model));
@@ -68,7 +70,10 @@ void AddExplainCommand(CLI::App& app) {
   AddModelOptions(verb, &options->model, ModelKinds::kSourceOrCompiled);
   CLI::Option* json = verb->add_flag("--json", options->json, "print one JSON object");
   CLI::Option* dot = verb->add_flag("--dot", options->dot, "print a graph for graphviz");
-  verb->add_option("--html", options->html, "write a page that shows the graph")->excludes(json)->excludes(dot);
+  verb->add_option("--html", options->html, "write a page that shows the graph")
+      ->check(NotEmpty())
+      ->excludes(json)
+      ->excludes(dot);
   json->excludes(dot);
   verb->callback([options] { Explain(*options); });
 }

@@ -173,6 +173,8 @@ void RunOpt(const OptCommandOptions& options) {
   if (options.model.model.empty()) DEUTERON_THROW(UsageError) << "opt: FILE is required (`-` is standard input)";
   const script::PrintOptions print_options{.spans = !options.no_spans, .elide_constants_over = options.elide};
   const auto print = [print_options](const IRModule& module) { return script::Print(module, print_options); };
+  // A module may take its own place, a model that is no text may not.
+  if (options.model.model.ends_with(".onnx")) CheckIsNotModel(options.output, options.model);
   // Before the file is read: a wrong flag is the quicker answer.
   CompileOptions compile = ToCompileOptions(options.model);
   const TargetScope target_scope(Target::Parse(compile.target));

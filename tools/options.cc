@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -66,7 +68,7 @@ std::function<void(const std::string&, int, int)> MakeProgress(const std::string
 
 void AddVerifyFlags(CLI::App* verb, VerifyFlags* flags) {
   AddModelOptions(verb, &flags->model);
-  verb->add_option("--seed", flags->seed, "of the random inputs");
+  verb->add_option("--seed", flags->seed, "of the random inputs")->check(Seed());
   verb->add_flag("--interpret", flags->interpret,
                  "interpret large models too, which takes minutes, rather than run code without fusion and schedules");
 }
@@ -103,6 +105,28 @@ CLI::Validator NotNegative() {
                    : "takes a number from 0, not \"" + text + "\"";
       },
       "NUMBER");
+}
+
+CLI::Validator Seed() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        uint64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        return error == std::errc() && end == text.data() + text.size() ? ""
+                                                                        : "takes a number from 0, not \"" + text + "\"";
+      },
+      "NUMBER");
+}
+
+CLI::Validator NotEmpty() {
+  return CLI::Validator([](const std::string& text) { return text.empty() ? "takes a name, not \"\"" : ""; }, "TEXT");
+}
+
+void CheckIsNotModel(const std::string& output, const ModelOptions& options) {
+  std::error_code error;
+  if (!std::filesystem::equivalent(output, options.model, error)) return;
+  DEUTERON_THROW(UsageError) << "cannot write " << output
+                             << ": it is the model, which would be lost; give another name";
 }
 
 void AddLimitOption(CLI::App* verb, std::vector<std::string>* limits) {
@@ -268,9 +292,59 @@ std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::s
       }
       values.push_back(value);
     }
-    parsed[name] = std::move(values);
+    const auto [it, is_new] = parsed.emplace(name, values);
+    if (!is_new && it->second != values) {
+      DEUTERON_THROW(UsageError) << "--shape " << text << ": another one is given for '" << name << "'";
+    }
   }
   return parsed;
+}
+
+void CheckShapes(const Executable& executable, const std::map<std::string, std::vector<int64_t>>& shapes) {
+  std::map<std::string, int64_t> symbols;
+  const auto bind = [&](const std::string& symbol, int64_t extent) {
+    const auto [it, is_new] = symbols.emplace(symbol, extent);
+    if (is_new || it->second == extent) return;
+    DEUTERON_THROW(UsageError) << "the shapes given make dimension '" << symbol << "' both " << it->second << " and "
+                               << extent;
+  };
+  for (const auto& [name, dims] : shapes) {
+    bool is_known = false;
+    int64_t elements = 0;
+    for (const TensorInfo& info : executable.inputs()) {
+      // Of a sequence: how many elements it was compiled for.
+      elements += info.name.starts_with(name + "[") ? 1 : 0;
+      if (info.name != name) {
+        const auto& own = info.symbols;
+        if (dims.size() != 1 || std::find(own.begin(), own.end(), name) == own.end()) continue;
+        bind(name, dims[0]);
+        is_known = true;
+        continue;
+      }
+      is_known = true;
+      if (info.shape.size() != dims.size()) {
+        DEUTERON_THROW(UsageError) << "the shape given for input '" << name << "' is of rank " << dims.size()
+                                   << "; the model's is of rank " << info.shape.size();
+      }
+      for (size_t axis = 0; axis < dims.size(); ++axis) {
+        if (info.shape[axis] < 0) {
+          bind(info.symbols[axis], dims[axis]);
+        } else if (info.shape[axis] != dims[axis]) {
+          DEUTERON_THROW(UsageError) << "dimension " << axis << " of input '" << name << "' is " << info.shape[axis]
+                                     << " in the model and cannot be " << dims[axis];
+        }
+      }
+    }
+    if (is_known || (elements > 0 && dims == std::vector<int64_t>{elements})) continue;
+    if (elements > 0) {
+      DEUTERON_THROW(UsageError) << "input '" << name << "' was compiled as a sequence of " << elements << " elements";
+    }
+    std::string known;
+    for (const TensorInfo& info : executable.inputs()) known += " '" + info.name + "'";
+    DEUTERON_THROW(UsageError) << "a shape is given for '" << name
+                               << "', which is neither an input nor a symbolic dimension of the model; its inputs are:"
+                               << known;
+  }
 }
 
 Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
@@ -282,6 +356,7 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
     Executable executable =
         Executable::Load(options.model, options.compile.threads, options.verify_weights, options.weights_file);
     executable.LimitRun(ParseLimits(options.limits).run_bytes);
+    CheckShapes(executable, ParseShapes(options.shapes));
     if (compile_ms != nullptr) *compile_ms = elapsed();
     return executable;
   }
@@ -345,7 +420,7 @@ std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std
   }
   const auto given = ParseShapes(shapes);
   std::mt19937_64 random(seed);
-  // A symbol takes the size it has in a given input, else what --shape says, else 1.
+  // A symbol takes the size it has in a given input, else what --shape says of an input or of it, else 1.
   std::map<std::string, int64_t> symbols;
   const auto bind = [&](const TensorInfo& info, const std::vector<int64_t>& dims) {
     for (size_t axis = 0; axis < info.shape.size() && axis < dims.size(); ++axis) {
@@ -358,6 +433,9 @@ std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std
     } else if (auto shape = given.find(info.name); shape != given.end()) {
       bind(info, shape->second);
     }
+  }
+  for (const auto& [name, dims] : given) {
+    if (dims.size() == 1) symbols.emplace(name, dims[0]);
   }
   for (const TensorInfo& info : executable.inputs()) {
     if (inputs.count(info.name) != 0) continue;

@@ -61,6 +61,13 @@ CLI::Validator Positive();
 /// For option->check: a number that is not negative. (CLI11's own names the greatest double there is.)
 CLI::Validator NotNegative();
 
+/// For option->check: an integer from 0 to 2⁶⁴ − 1. (CLI11 wraps what is less, and takes the end for what is more.)
+CLI::Validator Seed();
+/// For option->check: anything but nothing, as an unset variable of a shell leaves.
+CLI::Validator NotEmpty();
+/// A UsageError if the file `output` is MODEL: it would be lost.
+void CheckIsNotModel(const std::string& output, const ModelOptions& options);
+
 /// Whether MODEL is an artefact of `compile`; a UsageError if it is and flags are given that only compiling heeds.
 bool IsCompiled(const ModelOptions& options);
 /// What the file `path` holds, or standard input if it is "-"; a ModelError that says why if it cannot be read.
@@ -102,6 +109,10 @@ void PrintWarning(const std::string& message);
 
 /// "NAME=1,3,224,224" → {NAME, dims}; a UsageError otherwise.
 std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes);
+
+/// A UsageError unless an artefact has the inputs and the symbolic dimensions that `shapes` are given for, and they can
+/// have these.
+void CheckShapes(const Executable& executable, const std::map<std::string, std::vector<int64_t>>& shapes);
 
 /// Sequences and optionals of --input, "NAME=FOLDER": their elements, "NAME[0]=FOLDER/0.npy", …, with --shape for them,
 /// and for the length.

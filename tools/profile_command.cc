@@ -21,7 +21,10 @@ struct ProfileOptions {
 };
 
 void Profile(ProfileOptions options) {
-  if (!options.trace.empty()) CheckFolderOf(options.trace);
+  if (!options.trace.empty()) {
+    CheckFolderOf(options.trace);
+    CheckIsNotModel(options.trace, options.model);
+  }
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   const Executable executable = LoadExecutable(options.model);
   const auto by_name = MakeInputs(executable, options.inputs, options.model.shapes, options.seed);
@@ -49,9 +52,9 @@ void AddProfileCommand(CLI::App& app) {
   AddModelOptions(verb, &options->model, ModelKinds::kSourceOrCompiled);
   verb->add_option("--input", options->inputs, "NAME=FILE.npy")->type_size(1)->allow_extra_args(false);
   verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(NotNegative());
-  verb->add_option("--seed", options->seed, "of the random inputs");
+  verb->add_option("--seed", options->seed, "of the random inputs")->check(Seed());
   verb->add_flag("--json", options->json, "print one JSON object");
-  verb->add_option("--trace", options->trace, "write the first runs for Perfetto and Chrome");
+  verb->add_option("--trace", options->trace, "write the first runs for Perfetto and Chrome")->check(NotEmpty());
   verb->callback([options] { Profile(*options); });
 }
 

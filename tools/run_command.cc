@@ -116,16 +116,20 @@ void AddRunCommand(CLI::App& app) {
       ->type_size(1)
       ->allow_extra_args(false);
   verb->add_option("--output-dir", options->output_dir,
-                   "write each output to DIR/<name>.npy, a sequence to DIR/<name>/0.npy, …");
+                   "write each output to DIR/<name>.npy, a sequence to DIR/<name>/0.npy, …")
+      ->check(NotEmpty());
   verb->add_option(
-      "--dump-intermediates", options->dump_dir,
-      "write every tensor of the model to DIR/<name>.npy, for `deuteron diff`; kernels keep what fusion drops");
-  verb->add_option("--seed", options->seed, "of the random inputs");
-  verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (default: the user's)");
+          "--dump-intermediates", options->dump_dir,
+          "write every tensor of the model to DIR/<name>.npy, for `deuteron diff`; kernels keep what fusion drops")
+      ->check(NotEmpty());
+  verb->add_option("--seed", options->seed, "of the random inputs")->check(Seed());
+  verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (default: the user's)")
+      ->check(NotEmpty());
   verb->add_flag("--verify", options->model.verify_weights,
                  "compare all weights of a compiled MODEL with their checksums before it runs");
   verb->add_option("--weights", options->model.weights_file,
-                   "FILE.safetensors of the weights of a compiled MODEL that was saved without them");
+                   "FILE.safetensors of the weights of a compiled MODEL that was saved without them")
+      ->check(NotEmpty());
   verb->callback([options] { Run(*options); });
 }
 
