@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import dataclasses
+import math
 import operator
 import os
 import sys
@@ -402,6 +403,28 @@ def _number(name: str, value: Any) -> int:
         raise UsageError(f"{name} is a number, not {value!r}") from None
     if abs(number) >= 2**31:
         raise UsageError(f"{name}: {number} is no number of 32 bits")
+    return number
+
+
+def seed_number(value: Any) -> int:
+    """A seed as the library takes it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise UsageError(f"seed is a number, not {value!r}") from None
+    if not 0 <= number < 2**63:
+        raise UsageError(f"seed is a number from 0 to 2**63 - 1, not {number}")
+    return number
+
+
+def not_negative(name: str, value: Any) -> float:
+    """A finite number from 0."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{name} is a number, not {value!r}") from None
+    if not 0 <= number < math.inf:
+        raise UsageError(f"{name} is a finite number from 0, not {value!r}")
     return number
 
 

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Sequence
 
 from . import _arrays, _library
 from .errors import UsageError
-from .executable import Executable, Model, _dims, compile, compile_options, load, read
+from .executable import Executable, Model, _dims, compile, compile_options, load, not_negative, read, seed_number
 from .ir import IRModule
 
 _SHOWN_NAME = "model"
@@ -104,7 +104,7 @@ def profile(model: Model | Executable, inputs: Mapping[str, Any] | Sequence[Any]
     executable = _as_executable(model, options)
     values = executable._ordered((inputs,) if isinstance(inputs, Mapping) else tuple(inputs), "inputs")
     tensors = executable._tensors(values)
-    forms = _library.function("profile_executable")(executable, tensors, float(seconds), _name_of(model))
+    forms = _library.function("profile_executable")(executable, tensors, not_negative("seconds", seconds), _name_of(model))
     return Profile(json.loads(forms["json"]), forms["text"], forms["trace"])
 
 
@@ -141,7 +141,7 @@ def verify(
 ) -> Verification:
     """Checks every pass and the compiled code against the interpreter on random inputs; stops at the first that differs. Of an
     executable, the model is compiled once more as it was then; a UsageError if it was loaded, or compiled from bytes."""
-    data = json.loads(_library.calling("verify_module")(*_model_of(model, shapes, options), seed, tolerance))
+    data = json.loads(_library.calling("verify_module")(*_model_of(model, shapes, options), seed_number(seed), not_negative("tolerance", tolerance)))
     return Verification(data, _stage_lines(data["stages"]))
 
 
@@ -159,7 +159,7 @@ def bisect(
 ) -> Bisection:
     """The first pass whose result differs, the kernel in which it does, and a reduced module that shows it. Executables as in
     `verify`."""
-    forms, reduced = _library.calling("bisect_module")(*_model_of(model, shapes, options), seed, tolerance)
+    forms, reduced = _library.calling("bisect_module")(*_model_of(model, shapes, options), seed_number(seed), not_negative("tolerance", tolerance))
     data = json.loads(forms)
     text = _stage_lines(data["stages"])
     text += f"\nfirst stage that differs: {data['culprit']}\n" if data["culprit"] else "no pass changes the result\n"

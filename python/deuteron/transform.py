@@ -14,6 +14,7 @@ from typing import Any, Callable, Sequence
 import tvm_ffi
 
 from . import _library
+from .errors import UsageError
 from .instrument import PassInfo, methods_of
 from .ir import IRModule
 
@@ -38,6 +39,8 @@ class Pass(tvm_ffi.Object):
         return PassInfo(self.name, _library.function("pass_opt_level")(self))
 
     def __call__(self, module: IRModule) -> IRModule:
+        if not isinstance(module, IRModule):
+            raise UsageError(f"{self.name} takes an IRModule, not {type(module).__name__}")
         return _run_pass(self, module)
 
     def __repr__(self) -> str:

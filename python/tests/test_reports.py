@@ -49,3 +49,30 @@ def test_a_report_in_a_notebook(path, x):
         assert page.startswith(("<iframe", "<pre>")) and str(report) == report.text() and report.to_json().startswith("{")
         with pytest.raises(AttributeError, match="nothing; it has"):
             report.nothing
+
+
+def test_wrong_numbers(path, x):
+    """Refused by name, as the command's are."""
+    for wrong in (-1, 2**63, 1.5, "one"):
+        for call in (deuteron.verify, deuteron.bisect):
+            with pytest.raises(deuteron.UsageError, match="^seed is a number"):
+                call(path, seed=wrong)
+    for wrong in (-1, float("nan"), float("inf"), None, "one"):
+        with pytest.raises(deuteron.UsageError, match="^tolerance is a"):
+            deuteron.verify(path, tolerance=wrong)
+        with pytest.raises(deuteron.UsageError, match="^seconds is a"):
+            deuteron.profile(path, [x], seconds=wrong)
+
+
+def test_names_with_a_zero(path, tmp_path):
+    """The system would take what stands before it for the name."""
+    with pytest.raises(deuteron.ModelError, match="No such file"):
+        deuteron.compile(f"{path}\0.onnx")
+    with pytest.raises(deuteron.UsageError, match="Invalid argument"):
+        deuteron.compile(path).save(f"{tmp_path}/model.so\0.so")
+    assert not (tmp_path / "model.so").exists()
+
+
+def test_what_is_no_module():
+    with pytest.raises(deuteron.UsageError, match="^FuseOps takes an IRModule, not NoneType"):
+        deuteron.transform.FuseOps()(None)

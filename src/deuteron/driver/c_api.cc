@@ -19,20 +19,36 @@ namespace {
 
 using DimsByName = std::map<std::string, std::vector<int64_t>>;
 
+std::string Text(const char* text, const char* what) {
+  runtime::CheckGiven(text, what);
+  return text;
+}
+
+/// That there are `count` elements where some are.
+void CheckList(const void* elements, size_t count, const char* what) {
+  if (count > 0) runtime::CheckGiven(elements, what);
+}
+
 CompileOptions ToCompileOptions(const DeuteronCompileOptions& options) {
   CompileOptions compile;
-  compile.target = options.target;
+  compile.target = Text(options.target, "target");
   compile.threads = options.threads;
   compile.opt_level = options.opt_level;
-  compile.backend = options.backend;
+  compile.backend = Text(options.backend, "backend");
   if (options.precision != nullptr) compile.precision = options.precision;
   if (options.cache != nullptr) {
     const std::string folder = options.cache;
     compile.cache = folder == "default" ? DefaultCacheFolder() : folder;
   }
-  for (size_t i = 0; i < options.num_config; ++i) compile.config[options.config[i].key] = options.config[i].value;
+  CheckList(options.config, options.num_config, "list of configuration keys");
+  for (size_t i = 0; i < options.num_config; ++i) {
+    const std::string key = Text(options.config[i].key, "name of a configuration key");
+    compile.config[key] = Text(options.config[i].value, "value of a configuration key");
+  }
+  CheckList(options.limits, options.num_limits, "list of limits");
   for (size_t i = 0; i < options.num_limits; ++i) {
-    SetLimit(options.limits[i].key, options.limits[i].value, &compile.limits);
+    const std::string name = Text(options.limits[i].key, "name of a limit");
+    SetLimit(name, Text(options.limits[i].value, "value of a limit"), &compile.limits);
   }
   if (options.progress != nullptr) {
     compile.progress = [options](const std::string& what, int, int) {
@@ -45,9 +61,13 @@ CompileOptions ToCompileOptions(const DeuteronCompileOptions& options) {
 
 DimsByName ToShapes(const DeuteronCompileOptions& options) {
   DimsByName shapes;
+  CheckList(options.shapes, options.num_shapes, "list of shapes");
   for (size_t i = 0; i < options.num_shapes; ++i) {
     const DeuteronShape& shape = options.shapes[i];
-    shapes[shape.name].assign(shape.dims, shape.dims + shape.ndim);
+    const std::string name = Text(shape.name, "name of a shape");
+    if (shape.ndim < 0) DEUTERON_THROW(UsageError) << "the shape given for '" << name << "' is of rank " << shape.ndim;
+    CheckList(shape.dims, static_cast<size_t>(shape.ndim), "list of the dimensions of a shape");
+    shapes[name].assign(shape.dims, shape.dims + shape.ndim);
   }
   return shapes;
 }

@@ -153,6 +153,49 @@ static void check_what_is_refused(const DeuteronModel* model, DeuteronInstance* 
 
 /* y = x · c, where c is part of the model. */
 /* What callers leave out who do not look at what failed before. */
+/* Texts and lists of options that are not there. */
+static void check_null_options(const char* path) {
+  const DeuteronCompileOptions fresh = DEUTERON_COMPILE_OPTIONS_INIT;
+  DeuteronCompileOptions options = fresh;
+  const int64_t dims[1] = {3};
+  DeuteronShape shape;
+  DeuteronSetting setting = {NULL, NULL};
+  DeuteronModel* none = NULL;
+  options.target = NULL;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "target is a null pointer");
+  options = fresh;
+  options.backend = NULL;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "backend is a null pointer");
+  options = fresh;
+  options.num_config = 1;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "keys is a null pointer");
+  options.config = &setting;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "key is a null pointer");
+  setting.key = "check_bounds";
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "value of a configuration key is");
+  options = fresh;
+  options.num_limits = 1;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "list of limits is a null pointer");
+  options.limits = &setting;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "value of a limit is a null pointer");
+  setting.key = NULL;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "name of a limit is a null pointer");
+  options = fresh;
+  options.num_shapes = 1;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "list of shapes is a null pointer");
+  shape.name = NULL;
+  shape.dims = dims;
+  shape.ndim = -1;
+  options.shapes = &shape;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "name of a shape is a null pointer");
+  shape.name = "x";
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "given for 'x' is of rank -1");
+  shape.dims = NULL;
+  shape.ndim = 1;
+  REFUSED(DeuteronCompileFile(path, &options, &none), DEUTERON_USAGE_ERROR, "dimensions of a shape is a null");
+  EXPECT(none == NULL);
+}
+
 static void check_null_pointers(const DeuteronModel* model, DeuteronInstance* instance, const char* path) {
   DeuteronModel* none = (DeuteronModel*)model;
   DeuteronInstance* no_instance = instance;
@@ -187,6 +230,7 @@ static void check_null_pointers(const DeuteronModel* model, DeuteronInstance* in
   REFUSED(DeuteronRun(NULL, inputs, 2, NULL, 0), DEUTERON_USAGE_ERROR, "instance is a null pointer");
   REFUSED(DeuteronRunToDLPack(instance, inputs, 2, NULL, 1), DEUTERON_USAGE_ERROR, "array for the outputs");
   REFUSED(DeuteronSetAllocator(NULL, NULL, NULL), DEUTERON_USAGE_ERROR, "allocated already");
+  check_null_options(path);
 }
 
 static const char* const kModuleWithWeights =

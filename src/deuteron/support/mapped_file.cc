@@ -127,6 +127,8 @@ void MappedFile::LetGo(const void* data, size_t bytes) {
 }
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std::string_view what) {
+  // The system would take what stands before the zero for the name.
+  if (path.find('\0') != std::string::npos) ThrowBecause("cannot open ", what, path, ENOENT);
   // O_NONBLOCK: opening a pipe must not wait for a writer.
   const Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (descriptor.fd < 0) ThrowBecause("cannot open ", what, path, errno);

@@ -23,6 +23,8 @@ void ThrowNotWritten(const std::string& path, int error) {
 }
 
 std::string UnfinishedName(const std::string& path) {
+  // The system would take what stands before the zero for the name.
+  if (path.find('\0') != std::string::npos) ThrowNotWritten(path, EINVAL);
   // Not the process's number: two containers that share a folder each have a process of that number.
   std::random_device random;
   char name[24];
