@@ -207,6 +207,10 @@ SLICES = (
     ("s, e, one, t", (1, 1, 0, 1), USAGE, "node 'cut': a step, whatever its sign, is 0 and has to be at least 1"),
 )
 
+# Keys that are no padding, of 4.
+PADDED = """<ir_version: 10, opset_import: ["" : 24]> g (float[1, 1, 2, 8] q, float[1, 1, 4, 8] k, int64[1] c) => (float[1, 1, 2, 8] y) {
+    [cut] y = Attention <is_causal = %d> (q, k, k, , , , c) }"""
+
 # Divisions that are fused with what comes before and after: the message is about the nodes that divide.
 FUSED = """<ir_version: 8, opset_import: ["" : 17]> g (int64[4, 16] x, int64[4, 16] one, int64[4, 16] z) => (int64[4, 16] y, int64[4, 16] q) { %s }"""
 GROUPS = (
@@ -279,6 +283,13 @@ def main():
             if result.returncode != status or word not in result.stderr or (status and "'fit'" not in result.stderr):
                 failures += 1
                 print(f"FAILED lengths {nodes}: status {result.returncode}, {result.stdout}{result.stderr}")
+        for causal, count in itertools.product((0, 1), (-(2**63), -1, 4, 5, 2**63 - 1)):
+            queries, keys = np.ones((1, 1, 2, 8), np.float32), np.ones((1, 1, 4, 8), np.float32)
+            result = run(binary, folder, onnx.parser.parse_model(PADDED % causal), {"q": queries, "k": keys, "c": ints(count)})
+            word = f"node 'cut': a number of keys that are no padding is {count} and has to be at least 0, at most 4"
+            if result.returncode != (0 if count == 4 else USAGE) or (count != 4 and word not in result.stderr):
+                failures += 1
+                print(f"FAILED keys {count}: status {result.returncode}, {result.stdout}{result.stderr}")
         for nodes, place in GROUPS:
             ones = np.ones((4, 16), np.int64)
             result = run(binary, folder, onnx.parser.parse_model(FUSED % nodes), {"x": ones, "one": ones, "z": np.eye(4, 16, dtype=np.int64)})

@@ -186,20 +186,26 @@ Expr AttentionMask(const NodeContext& node, const PrimExpr& keys, DataType dtype
   return node.Emit(relax::Concat(Array<Expr>{mask, node.Emit(relax::Full(shape, lowest, dtype))}, last));
 }
 
-/// Where queries stand among the keys that are no padding, (b, 1, queries, 1).
-Expr LastPositions(const NodeContext& node, const PrimExpr& queries) {
-  const Expr counts = node.CastTo(node.X(6), kPosition);
+/// Of how many of the keys each row has: int64[b].
+Expr CountsOfKeys(const NodeContext& node, const PrimExpr& keys) {
+  return node.CheckedWithin(node.CastTo(node.X(6), DataType::Int(64)), I64(0), keys,
+                            "a number of keys that are no padding");
+}
+
+/// Where queries stand among the keys that are no padding, of which there are `counts`, (b, 1, queries, 1).
+Expr LastPositions(const NodeContext& node, const Expr& counts_of_keys, const PrimExpr& queries) {
+  const Expr counts = node.CastTo(counts_of_keys, kPosition);
   const Expr before = node.Emit(relax::Subtract(counts, node.ScalarOf(kPosition, queries)));
   const Expr column = node.Reshaped(before, {node.Shape(counts)[0], I64(1), I64(1), I64(1)});
   const Expr rows = node.Reshaped(Positions(node, queries), {I64(1), I64(1), queries, I64(1)});
   return node.Emit(relax::Add(column, rows));
 }
 
-/// -inf for keys from the length on that input 6 gives each row.
-Expr PaddingMask(const NodeContext& node, const PrimExpr& keys, DataType dtype) {
-  const DataType index = node.DType(6);
+/// -inf for keys from the length on that `counts` gives each row.
+Expr PaddingMask(const NodeContext& node, const Expr& counts, const PrimExpr& keys, DataType dtype) {
+  const DataType index = node.DType(counts);
   const Expr positions = node.Emit(relax::Arange(I64(0), keys, I64(1), index));
-  const Expr lengths = node.Reshaped(node.X(6), {node.Shape(6)[0], I64(1), I64(1), I64(1)});
+  const Expr lengths = node.Reshaped(counts, {node.Shape(counts)[0], I64(1), I64(1), I64(1)});
   const Expr lowest = node.Scalar(dtype, -std::numeric_limits<double>::infinity());
   return node.Emit(relax::Where(relax::Less(positions, lengths), node.Scalar(dtype, 0), lowest));
 }
@@ -229,11 +235,12 @@ Results ConvertAttention(const NodeContext& node) {
   }
   const PrimExpr keys = node.Shape(spec.key)[2];
   if (node.Has(3)) spec.biases.push_back(AttentionMask(node, keys, dtype));
-  if (node.Has(6)) spec.biases.push_back(PaddingMask(node, keys, dtype));
+  const Expr counts = node.Has(6) ? CountsOfKeys(node, keys) : Expr();
+  if (counts.defined()) spec.biases.push_back(PaddingMask(node, counts, keys, dtype));
   const bool is_causal = node.Flag("is_causal", false);
   const PrimExpr queries = node.Shape(spec.query)[2];
   // Queries are the last of as many positions as there are keys that are no padding.
-  const Expr positions = is_causal && node.Has(6) ? LastPositions(node, queries) : Expr();
+  const Expr positions = is_causal && counts.defined() ? LastPositions(node, counts, queries) : Expr();
   if (positions.defined()) {
     const Expr key = node.Reshaped(Positions(node, keys), {I64(1), I64(1), I64(1), keys});
     spec.biases.push_back(
