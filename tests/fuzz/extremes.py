@@ -7,7 +7,7 @@ mutate_model.py in the place of its first, of its last and of every element, by 
 has another signature. What is found is judged and kept as mutations.py's; of what is computed by us alone the first of each kind is named. With --floats it is
 attributes and short operands of floats, of FLOATS: what others make of infinities and the like is not asked. With --lengths each axis of each input of the
 run, and all axes of one length at once, are of the length 0, 1, one less and one more, known to the model or told by the run, and each input is of one axis
-less and one more.
+less and one more; with operands of integers that the run has, and with the same as constants.
 With --ours it is the cases of tests/onnx/op_cases.py that are changed, contributed operators among them.
 """
 
@@ -102,6 +102,17 @@ def as_constant(model, index, array):
     # Before, an initializer had to be an input as well.
     changed.ir_version = max(changed.ir_version, 4)
     return changed
+
+
+def with_constants(model, inputs):
+    """Short operands of integers, which say how, are known to the model; None where there are none. At least one input stays."""
+    kept = [array for array in inputs if array.dtype.kind not in "iu" or array.size > SHORT]
+    if not kept or len(kept) == len(inputs):
+        return None
+    for index in reversed(range(len(inputs))):
+        if inputs[index].dtype.kind in "iu" and inputs[index].size <= SHORT:
+            model = as_constant(model, index, inputs[index])
+    return model, kept
 
 
 def attribute_slots(model, inputs, lengths, values):
@@ -218,10 +229,13 @@ def places(size):
     return {1: [0], 2: [0, 1, ALL]}.get(size, [0, size - 1, ALL])
 
 
-def forms(case, which):
+def forms(case, which, constants=False):
     """What a case's operator is called where it is counted, with model and inputs: by the newest version, and by earlier ones."""
     if which != "earlier":
         yield "", *case
+        known = with_constants(*case) if constants else None
+        if known is not None:
+            yield ", integers constant", *known
     if which != "newest":
         for opset, model, inputs in earlier(*case):
             yield f", version {opset}", model, inputs
@@ -249,7 +263,7 @@ def main():
             if time.monotonic() > end:
                 print(f"{name} and those after it have not been tried")
                 break
-            for version, *form in forms(case, arguments.versions):
+            for version, *form in forms(case, arguments.versions, constants=arguments.lengths):
                 found = [slot for slot in find(*form) if seen[(*slot[0], version)] < arguments.cases]
                 # An earlier version may not take the case as it is.
                 if not found or version and attack.judge(form[0].SerializeToString(), form[1]).kind not in ("right", "computed", "alone"):
