@@ -268,7 +268,7 @@ class Packer : public EmittingRewriter {
     const char* const packing = is_signed ? "i8x4" : "u8i8x4";
     const DataType dtype = data.data.ty().as<TensorTypeNode>()->dtype;
     // pack_i8x4's of uint8, pack_u8x4's of int8
-    const int64_t shift = is_signed == dtype.is_int() ? 0 : is_signed ? -128 : 128;
+    const int64_t shift = ShiftOfBytes(dtype, is_signed);
     const auto zero = ConstantScalar(data.zero_point);
     const bool is_padded = !layer.pad_width.empty() && zero != -shift;
     // An element that stands for nothing has to be a byte, too.

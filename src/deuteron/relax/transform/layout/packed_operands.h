@@ -48,5 +48,9 @@ std::vector<int32_t> SumsBut(const Constant& weight, size_t axis);
 /// The element of a constant of int32 that has one; nothing if it is no such.
 std::optional<int64_t> ConstantScalar(const Expr& expr);
 bool IsByte(const Expr& expr);
+/// What makes bytes of that type signed ones, or ones without a sign, where it is added.
+inline int64_t ShiftOfBytes(DataType dtype, bool to_signed) {
+  return dtype.is_int() == to_signed ? 0 : to_signed ? -128 : 128;
+}
 
 }  // namespace deuteron::relax

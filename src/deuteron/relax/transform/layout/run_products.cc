@@ -83,7 +83,7 @@ Expr RunProducts::Pairs(const CentredBytes& bytes, int64_t from_end, const Emit&
 }
 
 Expr RunProducts::MakeFours(const Expr& bytes, int64_t axis, bool is_signed, const Emit& emit) const {
-  const bool is_shifted = is_signed != TypeOf(bytes)->dtype.is_int();
+  const bool is_shifted = ShiftOfBytes(TypeOf(bytes)->dtype, is_signed) != 0;
   Expr words = AsWords(bytes, axis);
   // Bytes that lie beside each other before they are transposed stay so.
   if (const auto it = transposed_.find(bytes.get()); it != transposed_.end() && !words.defined()) {
@@ -108,9 +108,7 @@ Call RunProducts::Pack(const Call& call, const CentredBytes& a, const CentredByt
     return Downcast<Call>(MatmulPack(left, right, "i16x2"));
   }
   const auto depth = AsConstInt(ExtentFromEnd(a.data, 0));
-  const auto shift = [&](const Expr& data, bool to_signed) {
-    return TypeOf(data)->dtype.is_int() == to_signed ? 0 : to_signed ? -128 : 128;
-  };
+  const auto shift = [](const Expr& data, bool to_signed) { return ShiftOfBytes(TypeOf(data)->dtype, to_signed); };
   const ZeroPoint y(a.zero_point, shift(a.data, is_signed)), z(b.zero_point, shift(b.data, /*to_signed=*/true));
   // How often a zero point is added up has to be known.
   if (!depth && !y.IsZero() && !z.IsZero()) return Call();
