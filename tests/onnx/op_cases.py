@@ -358,6 +358,10 @@ def cases():
         yield graph("AddOfOneOrThree", [f(n, 4), f(3, 4)], "g (float[N, 4] x, float[3, 4] y) => (float[3, 4] z) { a = Add (x, y) z = Exp (a) }")
         yield graph("ExpandOfOneOrThree", [f(n, 4)], """g (float[N, 4] x) => (float[3, 4] z) <int64[2] shape = {3, 4}>
             { a = Expand (x, shape) z = Neg (a) }""")
+    # Of lengths from 5 on the slice is empty, which the code for long rows knows.
+    for m in (2, 3, 17):
+        yield graph("SliceOfTile", [f(4, m, m, m)], """g (float[4, M, M, M] x) => (float[4, A, B, M] y) <int64[4] r = {1, 3, 2, 1}, int64[3] begin = {-10, 5, -1}, int64[3] end = {5, 7, -100}, int64[3] axes = {-3, -2, 3}, int64[3] steps = {1, 1, -1}>
+            { t = Tile (x, r) y = Slice (t, begin, end, axes, steps) }""")
     for k, m in [(5, 5), (1, 5), (5, 1), (1, 1)]:
         yield graph("MulOfEither", [f(2, k), f(m)], "g (float[N, K] x, float[M] y) => (float[N, J] z) { a = Mul (x, y) z = Tanh (a) }")
         yield graph("SumOfThree", [f(k, 4), f(m, 4), f(5, 1)], "g (float[K, 4] x, float[M, 4] y, float[5, 1] w) => (float[J, 4] z) { z = Sum (x, y, w) }")

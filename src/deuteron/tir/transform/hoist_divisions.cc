@@ -64,7 +64,9 @@ class DivisionHoister : public StmtExprMutator {
       const bool is_plain = node->kind == ExprKind::kIntImm || node->kind == ExprKind::kAdd ||
                             node->kind == ExprKind::kSub || node->kind == ExprKind::kMul ||
                             node->kind == ExprKind::kMin || node->kind == ExprKind::kMax || IsDivision(node->kind);
-      may_move = may_move && is_plain;
+      // What is divided by zero stands where nothing runs.
+      const bool is_void = IsDivision(node->kind) && IsZero(static_cast<const BinaryNode*>(node.get())->b);
+      may_move = may_move && is_plain && !is_void;
     });
     if (!may_move) return division;
     for (const auto& [var, value] : scopes_[scope]) {
