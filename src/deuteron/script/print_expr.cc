@@ -487,7 +487,10 @@ void Printer::SignatureDim(const PrimExpr& dim) {
   });
   if (known) return Prim(dim);
   Put('"');
+  const size_t begin = text_.size();
   Prim(dim);
+  // Types that it names are in quotes of the other kind.
+  std::replace(text_.begin() + static_cast<std::ptrdiff_t>(begin), text_.end(), '"', '\'');
   Put('"');
 }
 

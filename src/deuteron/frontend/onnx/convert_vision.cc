@@ -229,25 +229,25 @@ Results ConvertAffineGrid(const NodeContext& node) {
   matrices.Set(0, dims[0]);
   const Expr theta = node.WithShape(node.X(0), matrices);
   const auto numbers = AsConstInts(dims);
-  if (!numbers && (dims.size() == 4 || dims.size() == 5)) {
-    const Array<PrimExpr> space(dims.begin() + 2, dims.end());
-    const Expr columns = GridColumns(node, space, node.Flag("align_corners", false), node.DType(theta));
+  if (dims.size() != 4 && dims.size() != 5) node.Fail("the size must have 4 or 5 elements");
+  for (const int64_t extent : numbers.value_or(std::vector<int64_t>{})) {
+    if (extent < 0) node.Fail("the size has an element of " + std::to_string(extent));
+  }
+  // A large grid takes more time to be written down than to be computed.
+  constexpr int64_t kMostPoints = int64_t{1} << 18;
+  const Array<PrimExpr> extents(dims.begin() + 2, dims.end());
+  const auto known = AsConstInts(extents);
+  const int64_t points = known ? ElementCount(*known) : -1;
+  if (!numbers || points < 0 || points > kMostPoints) {
+    const Expr columns = GridColumns(node, extents, node.Flag("align_corners", false), node.DType(theta));
     Array<PrimExpr> shape = {node.Shape(theta)[0]};
-    shape.insert(shape.end(), space.begin(), space.end());
-    shape.push_back(I64(static_cast<int64_t>(space.size())));
+    shape.insert(shape.end(), extents.begin(), extents.end());
+    shape.push_back(I64(static_cast<int64_t>(extents.size())));
     const Expr moved = node.Emit(relax::Matmul(theta, columns));
     return {node.Reshaped(node.Emit(relax::PermuteDims(moved, {0, 2, 1})), shape)};
   }
-  const std::vector<int64_t> size = numbers.value_or(std::vector<int64_t>{});
-  if (size.size() != 4 && size.size() != 5) node.Fail("the size must have 4 or 5 elements");
-  for (const int64_t extent : size) {
-    if (extent < 0) node.Fail("the size has an element of " + std::to_string(extent));
-  }
-  const std::vector<int64_t> space(size.begin() + 2, size.end());
+  const std::vector<int64_t>& space = *known;
   const auto axes = static_cast<int64_t>(space.size());
-  const int64_t points = ElementCount(space);
-  constexpr int64_t kMost = int64_t{1} << 26;
-  if (points < 0 || points > kMost) node.Unsupported("a grid of this size");
   const bool corners = node.Flag("align_corners", false);
   // A column of x, y, … and 1 for each point; x counts along the last axis.
   std::vector<double> columns(static_cast<size_t>((axes + 1) * points), 1.0);
