@@ -172,7 +172,6 @@ class Packer : public EmittingRewriter {
     packed_data_.clear();
     BindingBlock result = EmittingRewriter::RewriteBlock(block);
     packed_data_.clear();
-    run_products_.Clear();
     return result;
   }
 
@@ -235,7 +234,11 @@ class Packer : public EmittingRewriter {
   Call RunProduct(const Call& call, Bindings* out) {
     const auto a = operands_.Find(call->args[0]), b = operands_.Find(call->args[1]);
     if (!a || !b) return Call();
-    return run_products_.Pack(call, *a, *b, [&](const Expr& value) { return Emit(value, call->span, out); });
+    return run_products_.Pack(
+        call, *a, *b, [&](const Expr& value) { return Emit(value, call->span, out); },
+        [&](const Expr& data, const Expr& zero_point, int64_t axis, const char* packing, const auto& make) {
+          return Shared({data, zero_point}, axis, packing, make);
+        });
   }
 
   /// Both operands where several elements share one.

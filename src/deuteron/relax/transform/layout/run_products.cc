@@ -69,19 +69,6 @@ void RunProducts::Bind(const Var& var, const Expr& value) {
   }
 }
 
-Expr RunProducts::Fours(const Expr& bytes, int64_t from_end, bool is_signed, const Emit& emit) {
-  Expr& words = packed_[{bytes.get(), nullptr, from_end, is_signed}];
-  if (!words.defined()) words = MakeFours(bytes, TypeOf(bytes)->ndim - 1 - from_end, is_signed, emit);
-  return words;
-}
-
-Expr RunProducts::Pairs(const CentredBytes& bytes, int64_t from_end, const Emit& emit) {
-  Expr& pairs = packed_[{bytes.data.get(), bytes.zero_point.get(), from_end, true}];
-  const int64_t axis = TypeOf(bytes.data)->ndim - 1 - from_end;
-  if (!pairs.defined()) pairs = emit(PackI16x2(bytes.data, bytes.zero_point, axis));
-  return pairs;
-}
-
 Expr RunProducts::MakeFours(const Expr& bytes, int64_t axis, bool is_signed, const Emit& emit) const {
   const bool is_shifted = ShiftOfBytes(TypeOf(bytes)->dtype, is_signed) != 0;
   Expr words = AsWords(bytes, axis);
@@ -97,14 +84,19 @@ Expr RunProducts::MakeFours(const Expr& bytes, int64_t axis, bool is_signed, con
   return is_shifted ? emit(BitwiseXor(words, Constant::Scalar(kWord, int64_t{kHighestBits}))) : words;
 }
 
-Call RunProducts::Pack(const Call& call, const CentredBytes& a, const CentredBytes& b, const Emit& emit) {
+Call RunProducts::Pack(const Call& call, const CentredBytes& a, const CentredBytes& b, const Emit& emit,
+                       const Share& share) const {
   const Target& target = Target::Current();
   if (!HasRows(call->args[0]) || !HasRows(call->args[1])) return Call();
   const bool is_signed = tir::MultipliesSignedBytes(target);
   const bool multiplies_bytes = (is_signed || tir::MultipliesBytes(target)) && IsByte(a.data) && IsByte(b.data);
   if (!multiplies_bytes) {
     if (!target.HasFeature("avx2")) return Call();
-    const Expr left = Pairs(a, 0, emit), right = Pairs(b, 1, emit);
+    const auto pairs = [&](const CentredBytes& bytes, int64_t axis) {
+      return share(bytes.data, bytes.zero_point, axis, "i16x2",
+                   [&] { return emit(PackI16x2(bytes.data, bytes.zero_point, TypeOf(bytes.data)->ndim + axis)); });
+    };
+    const Expr left = pairs(a, -1), right = pairs(b, -2);
     return Downcast<Call>(MatmulPack(left, right, "i16x2"));
   }
   const auto depth = AsConstInt(ExtentFromEnd(a.data, 0));
@@ -112,8 +104,12 @@ Call RunProducts::Pack(const Call& call, const CentredBytes& a, const CentredByt
   const ZeroPoint y(a.zero_point, shift(a.data, is_signed)), z(b.zero_point, shift(b.data, /*to_signed=*/true));
   // How often a zero point is added up has to be known.
   if (!depth && !y.IsZero() && !z.IsZero()) return Call();
-  const std::string packing = is_signed ? "i8x4" : "u8i8x4";
-  const Expr left = Fours(a.data, 0, is_signed, emit), right = Fours(b.data, 1, /*is_signed=*/true, emit);
+  const char* const packing = is_signed ? "i8x4" : "u8i8x4";
+  const auto fours = [&](const Expr& bytes, int64_t axis, const char* held, bool are_signed) {
+    return share(bytes, Expr(), axis, held,
+                 [&] { return MakeFours(bytes, TypeOf(bytes)->ndim + axis, are_signed, emit); });
+  };
+  const Expr left = fours(a.data, -1, packing, is_signed), right = fours(b.data, -2, "i8x4", /*are_signed=*/true);
   const Expr ones = Constant::Scalar(kWord, kOnes);
   // The first is what the differences are fused with.
   Expr sums = MatmulPack(left, right, packing);

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <tuple>
 #include <unordered_map>
 
 #include "deuteron/relax/transform/layout/packed_operands.h"
@@ -20,24 +18,20 @@ namespace deuteron::relax {
 class RunProducts {
  public:
   using Emit = std::function<Var(const Expr& value)>;
+  /// What `make` makes of data, less a zero point if one is given, along the axis -1 or -2; made once for all products.
+  using Share = std::function<Expr(const Expr& data, const Expr& zero_point, int64_t axis, const char* packing,
+                                   const std::function<Expr()>& make)>;
 
   /// Takes note of bytes that are transposed.
   void Bind(const Var& var, const Expr& value);
-  /// Forgets what is packed: a block has ended.
-  void Clear() { packed_.clear(); }
   /// Null where `call`, of what is centred of `a` and of `b`, stays as it is.
-  Call Pack(const Call& call, const CentredBytes& a, const CentredBytes& b, const Emit& emit);
+  Call Pack(const Call& call, const CentredBytes& a, const CentredBytes& b, const Emit& emit, const Share& share) const;
 
  private:
-  /// Fours of `bytes` along the axis that is the last but `from_end`.
-  Expr Fours(const Expr& bytes, int64_t from_end, bool is_signed, const Emit& emit);
   Expr MakeFours(const Expr& bytes, int64_t axis, bool is_signed, const Emit& emit) const;
-  Expr Pairs(const CentredBytes& bytes, int64_t from_end, const Emit& emit);
 
   /// By variable.
   std::unordered_map<const Object*, Call> transposed_;
-  /// By data, zero point if it is taken off, axis, and whether the bytes are signed.
-  std::map<std::tuple<const Object*, const Object*, int64_t, bool>, Expr> packed_;
 };
 
 }  // namespace deuteron::relax
