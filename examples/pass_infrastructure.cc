@@ -19,7 +19,7 @@ using transform::Sequential;
 /// Convolutions on data in blocks of 16 channels.
 relax::Expr AlterConv2D(const Attrs& attrs, const Array<relax::Expr>& inputs, const Array<Type>& types,
                         const Type& out_type) {
-  auto new_attrs = make_object<relax::Conv2DAttrsNode>(*attrs.as<relax::Conv2DAttrsNode>());
+  auto new_attrs = MakeNode<relax::Conv2DAttrsNode>(*attrs.as<relax::Conv2DAttrsNode>());
   new_attrs->data_layout = "NCHW16c";
   return relax::Call(Op::Get("relax.nn.conv2d"), inputs, Attrs(new_attrs));
 }

@@ -148,7 +148,7 @@ IRModule RunPasses(const std::vector<transform::Pass>& passes, IRModule module) 
     } catch (const tvm::ffi::Error& error) {
       const auto failure = transform::PassFailure::Of(error);
       if (!failure.defined()) throw;
-      auto extended = make_object<transform::PassFailureNode>(*failure.get());
+      auto extended = MakeNode<transform::PassFailureNode>(*failure.get());
       for (size_t j = i + 1; j < passes.size(); ++j) {
         if (!IsDisabled(passes[j], context)) extended->passes.push_back(passes[j]->info.text());
       }

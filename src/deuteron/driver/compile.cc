@@ -33,7 +33,7 @@ constexpr std::string_view kStages[] = {"import", "library", "fuse", "schedule",
 
 /// The internal error of a pass of the pipeline `stage`, with what would have run after that among what reproduces it.
 ffi::Error WithStagesAfter(const ffi::Error& error, std::string_view stage, const transform::PassContext& context) {
-  auto extended = make_object<transform::PassFailureNode>(*transform::PassFailure::Of(error).get());
+  auto extended = MakeNode<transform::PassFailureNode>(*transform::PassFailure::Of(error).get());
   const auto* later = std::find(std::begin(kStages), std::end(kStages), stage);
   while (++later < std::end(kStages)) {
     for (const transform::Pass& pass : MakePasses(GetPipeline(*later).passes)) {
@@ -48,7 +48,7 @@ ffi::Error WithStagesAfter(const ffi::Error& error, std::string_view stage, cons
 ffi::Error AsFailureOfCodeGeneration(const ffi::Error& error, const IRModule& module,
                                      const transform::PassContext& context) {
   if (ExitStatus(error.kind()) != 1 || IsForMemory(error.kind())) return error;
-  auto failure = make_object<transform::PassFailureNode>();
+  auto failure = MakeNode<transform::PassFailureNode>();
   failure->module = module;
   failure->passes = {"GenerateCode"};
   failure->context = context;

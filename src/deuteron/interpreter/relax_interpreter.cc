@@ -72,7 +72,7 @@ class RelaxInterpreter {
         } else {
           const auto* bound = binding.as<VarBindingNode>();
           if (const auto* function = bound->value.as<FunctionNode>()) {
-            const auto local = make_object<LocalFunctionObj>(GetRef<Function>(function), bound->var, *frame);
+            const auto local = MakeNode<LocalFunctionObj>(GetRef<Function>(function), bound->var, *frame);
             frame->values[bound->var.get()] = ObjectRef(local);
             continue;
           }

@@ -7,7 +7,7 @@
 namespace deuteron {
 
 DictAttrs::DictAttrs(Map<String, Any> dict) {
-  auto node = make_object<DictAttrsNode>();
+  auto node = MakeNode<DictAttrsNode>();
   node->dict = std::move(dict);
   data_ = std::move(node);
 }
@@ -32,13 +32,13 @@ DictAttrs DictAttrs::Without(DictAttrs attrs, const String& key) {
 }
 
 GlobalVar::GlobalVar(String name_hint, Type ty) {
-  auto node = make_object<GlobalVarNode>();
+  auto node = MakeNode<GlobalVarNode>();
   node->name_hint = std::move(name_hint);
   node->ty = std::move(ty);
   data_ = std::move(node);
 }
 
-IRModule IRModule::Empty() { return IRModule(make_object<IRModuleNode>()); }
+IRModule IRModule::Empty() { return IRModule(MakeNode<IRModuleNode>()); }
 
 GlobalVar IRModule::FindGlobalVar(std::string_view name) const {
   auto it = get()->global_vars.find(String(name.data(), name.size()));

@@ -19,6 +19,9 @@
 #include <tvm/ffi/reflection/registry.h>
 #include <tvm/ffi/string.h>
 
+#include <atomic>
+#include <utility>
+
 #include "deuteron/support/error.h"
 
 namespace deuteron {
@@ -27,7 +30,6 @@ using tvm::ffi::Any;
 using tvm::ffi::AnyView;
 using tvm::ffi::Array;
 using tvm::ffi::GetRef;
-using tvm::ffi::make_object;
 using tvm::ffi::Map;
 using tvm::ffi::Object;
 using tvm::ffi::ObjectPtr;
@@ -41,6 +43,31 @@ using tvm::ffi::StructuralHash;
 using tvm::ffi::Tensor;
 namespace ffi = tvm::ffi;
 namespace refl = tvm::ffi::reflection;
+
+/// What tells reflection of node classes (DEUTERON_REFLECTION). It is done before the first node is made, and not as
+/// the library is opened: who runs a compiled model makes none, and it takes as long as to open the library does.
+class NodeReflection {
+ public:
+  /// A static object: `tell` is called then, in the order of these objects.
+  explicit NodeReflection(void (*tell)());
+  /// Whoever asks reflection of a class without a node of any class calls this first.
+  static void Complete() {
+    if (pending_.load(std::memory_order_acquire) != nullptr) TellPending();
+  }
+
+ private:
+  static void TellPending();
+
+  static constinit std::atomic<NodeReflection*> pending_;
+  void (*const tell_)();
+  NodeReflection* next_ = nullptr;
+};
+
+template <typename Node, typename... Args>
+ObjectPtr<Node> MakeNode(Args&&... args) {
+  NodeReflection::Complete();
+  return tvm::ffi::make_object<Node>(std::forward<Args>(args)...);
+}
 
 /// The empty Array or Map, of any element type. All that are made from it share one object until they are written to; a
 /// default-constructed container allocates one of its own, with room for four elements. Fields of nodes begin as this.
@@ -63,7 +90,7 @@ inline constexpr EmptyContainer kEmpty;
 template <typename Ref>
 typename Ref::ContainerType* CopyOnWrite(Ref* ref) {
   using Node = typename Ref::ContainerType;
-  if (!ref->unique()) *ref = Ref(make_object<Node>(*ref->get()));
+  if (!ref->unique()) *ref = Ref(MakeNode<Node>(*ref->get()));
   return const_cast<Node*>(ref->get());
 }
 
@@ -84,6 +111,13 @@ Ref Downcast(const ObjectRef& ref) {
 }
 
 }  // namespace deuteron
+
+/// Begins a block that calls RegisterReflection of node classes.
+#define DEUTERON_REFLECTION() DEUTERON_REFLECTION_BLOCK(TVM_FFI_STR_CONCAT(TellReflection, __COUNTER__))
+#define DEUTERON_REFLECTION_BLOCK(Tell)                                                   \
+  static void Tell();                                                                     \
+  static ::deuteron::NodeReflection TVM_FFI_STR_CONCAT(reflection, __COUNTER__){&(Tell)}; \
+  static void Tell()
 
 /// In a concrete node class: its registered name, and the declaration of its reflection.
 #define DEUTERON_NODE(TypeKey, Node, Parent) \

@@ -12,7 +12,7 @@ Op Op::Get(std::string_view name) {
   std::lock_guard lock(mutex);
   auto [it, inserted] = table->try_emplace(std::string(name));
   if (inserted) {
-    auto node = make_object<OpNode>();
+    auto node = MakeNode<OpNode>();
     node->name = String(name.data(), name.size());
     node->index = static_cast<int64_t>(table->size()) - 1;
     it->second = Op(std::move(node));

@@ -26,28 +26,28 @@ int64_t WrapToWidth(DataType dtype, int64_t value) {
 namespace tir {
 
 Var::Var(String name_hint, DataType dtype) {
-  auto node = make_object<VarNode>();
+  auto node = MakeNode<VarNode>();
   node->dtype = dtype;
   node->name_hint = std::move(name_hint);
   data_ = std::move(node);
 }
 
 IntImm::IntImm(DataType dtype, int64_t value) {
-  auto node = make_object<IntImmNode>();
+  auto node = MakeNode<IntImmNode>();
   node->dtype = dtype;
   node->value = WrapToWidth(dtype, value);
   data_ = std::move(node);
 }
 
 FloatImm::FloatImm(DataType dtype, double value) {
-  auto node = make_object<FloatImmNode>();
+  auto node = MakeNode<FloatImmNode>();
   node->dtype = dtype;
   node->value = RoundToFormat(dtype, value);
   data_ = std::move(node);
 }
 
 StringImm::StringImm(String value) {
-  auto node = make_object<StringImmNode>();
+  auto node = MakeNode<StringImmNode>();
   node->dtype = DataType::Handle();
   node->value = std::move(value);
   data_ = std::move(node);
@@ -55,7 +55,7 @@ StringImm::StringImm(String value) {
 
 Cast::Cast(DataType dtype, PrimExpr value) {
   DEUTERON_CHECK(dtype.lanes() == value.dtype().lanes()) << "cast from " << value.dtype() << " to " << dtype;
-  auto node = make_object<CastNode>();
+  auto node = MakeNode<CastNode>();
   node->dtype = dtype;
   node->value = std::move(value);
   data_ = std::move(node);
@@ -68,7 +68,7 @@ ObjectPtr<Node> MakeBinaryNode(DataType dtype, PrimExpr a, PrimExpr b) {
   DEUTERON_CHECK(a.defined() && b.defined()) << "operand of " << Node::_type_key << " is null";
   DEUTERON_CHECK(a.dtype() == b.dtype()) << "operands of " << Node::_type_key << " have types " << a.dtype() << " and "
                                          << b.dtype();
-  auto node = make_object<Node>();
+  auto node = MakeNode<Node>();
   node->dtype = dtype;
   node->a = std::move(a);
   node->b = std::move(b);
@@ -109,7 +109,7 @@ DEUTERON_PREDICATE(Or)
 
 Not::Not(PrimExpr a) {
   DEUTERON_CHECK(a.dtype().is_bool()) << "not of " << a.dtype();
-  auto node = make_object<NotNode>();
+  auto node = MakeNode<NotNode>();
   node->dtype = a.dtype();
   node->a = std::move(a);
   data_ = std::move(node);
@@ -119,7 +119,7 @@ Select::Select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value) {
   DEUTERON_CHECK(condition.dtype().is_bool()) << "condition of select has type " << condition.dtype();
   DEUTERON_CHECK(true_value.dtype() == false_value.dtype())
       << "values of select have types " << true_value.dtype() << " and " << false_value.dtype();
-  auto node = make_object<SelectNode>();
+  auto node = MakeNode<SelectNode>();
   node->dtype = true_value.dtype();
   node->condition = std::move(condition);
   node->true_value = std::move(true_value);
@@ -130,7 +130,7 @@ Select::Select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value) {
 Let::Let(Var var, PrimExpr value, PrimExpr body) {
   DEUTERON_CHECK(var.dtype() == value.dtype())
       << "let binds a " << var.dtype() << " variable to a " << value.dtype() << " value";
-  auto node = make_object<LetNode>();
+  auto node = MakeNode<LetNode>();
   node->dtype = body.dtype();
   node->var = std::move(var);
   node->value = std::move(value);
@@ -141,7 +141,7 @@ Let::Let(Var var, PrimExpr value, PrimExpr body) {
 Ramp::Ramp(PrimExpr base, PrimExpr stride, int64_t lanes) {
   DEUTERON_CHECK(base.dtype().is_scalar() && base.dtype() == stride.dtype() && lanes > 1)
       << "ramp of base " << base.dtype() << ", stride " << stride.dtype() << ", " << lanes << " lanes";
-  auto node = make_object<RampNode>();
+  auto node = MakeNode<RampNode>();
   node->dtype = base.dtype().with_lanes(static_cast<int>(lanes));
   node->base = std::move(base);
   node->stride = std::move(stride);
@@ -151,7 +151,7 @@ Ramp::Ramp(PrimExpr base, PrimExpr stride, int64_t lanes) {
 
 Broadcast::Broadcast(PrimExpr value, int64_t lanes) {
   DEUTERON_CHECK(value.dtype().is_scalar() && lanes > 1) << "broadcast of " << value.dtype();
-  auto node = make_object<BroadcastNode>();
+  auto node = MakeNode<BroadcastNode>();
   node->dtype = value.dtype().with_lanes(static_cast<int>(lanes));
   node->value = std::move(value);
   node->lanes = lanes;
@@ -160,7 +160,7 @@ Broadcast::Broadcast(PrimExpr value, int64_t lanes) {
 
 Shuffle::Shuffle(Array<PrimExpr> vectors, Array<PrimExpr> indices) {
   DEUTERON_CHECK(!vectors.empty() && !indices.empty()) << "shuffle of nothing";
-  auto node = make_object<ShuffleNode>();
+  auto node = MakeNode<ShuffleNode>();
   node->dtype = vectors[0].dtype().with_lanes(static_cast<int>(indices.size()));
   node->vectors = std::move(vectors);
   node->indices = std::move(indices);
@@ -169,7 +169,7 @@ Shuffle::Shuffle(Array<PrimExpr> vectors, Array<PrimExpr> indices) {
 
 Call::Call(DataType dtype, Op op, Array<PrimExpr> args) {
   DEUTERON_CHECK(op.defined()) << "call of a null operator";
-  auto node = make_object<CallNode>();
+  auto node = MakeNode<CallNode>();
   node->dtype = dtype;
   node->op = std::move(op);
   node->args = std::move(args);
@@ -177,14 +177,14 @@ Call::Call(DataType dtype, Op op, Array<PrimExpr> args) {
 }
 
 Range Range::FromMinExtent(PrimExpr min, PrimExpr extent) {
-  auto node = make_object<RangeNode>();
+  auto node = MakeNode<RangeNode>();
   node->min = std::move(min);
   node->extent = std::move(extent);
   return Range(std::move(node));
 }
 
 IterVar::IterVar(Range dom, Var var, IterVarType type) {
-  auto node = make_object<IterVarNode>();
+  auto node = MakeNode<IterVarNode>();
   node->dom = std::move(dom);
   node->var = std::move(var);
   node->type = type;
@@ -193,7 +193,7 @@ IterVar::IterVar(Range dom, Var var, IterVarType type) {
 
 Buffer::Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope, Array<PrimExpr> strides,
                PrimExpr elem_offset, int64_t offset_factor) {
-  auto node = make_object<BufferNode>();
+  auto node = MakeNode<BufferNode>();
   node->data = Var(name, DataType::Handle());
   node->dtype = dtype;
   node->shape = std::move(shape);
@@ -209,7 +209,7 @@ BufferLoad::BufferLoad(Buffer buffer, Array<PrimExpr> indices) {
   DEUTERON_CHECK(indices.size() == buffer->shape.size())
       << "buffer " << buffer->name << " of rank " << buffer->shape.size() << " read with " << indices.size()
       << " indices";
-  auto node = make_object<BufferLoadNode>();
+  auto node = MakeNode<BufferLoadNode>();
   const int lanes = indices.empty() ? 1 : indices.back().dtype().lanes();
   node->dtype = buffer->dtype.with_lanes(buffer->dtype.lanes() * lanes);
   node->buffer = std::move(buffer);
@@ -218,7 +218,7 @@ BufferLoad::BufferLoad(Buffer buffer, Array<PrimExpr> indices) {
 }
 
 ProducerLoad::ProducerLoad(ObjectRef producer, DataType dtype, Array<PrimExpr> indices) {
-  auto node = make_object<ProducerLoadNode>();
+  auto node = MakeNode<ProducerLoadNode>();
   node->dtype = dtype;
   node->producer = std::move(producer);
   node->indices = std::move(indices);
@@ -228,7 +228,7 @@ ProducerLoad::ProducerLoad(ObjectRef producer, DataType dtype, Array<PrimExpr> i
 CommReducer::CommReducer(Array<Var> lhs, Array<Var> rhs, Array<PrimExpr> result, Array<PrimExpr> identity) {
   DEUTERON_CHECK(lhs.size() == rhs.size() && lhs.size() == result.size() && lhs.size() == identity.size())
       << "parts of a reducer differ in number";
-  auto node = make_object<CommReducerNode>();
+  auto node = MakeNode<CommReducerNode>();
   node->lhs = std::move(lhs);
   node->rhs = std::move(rhs);
   node->result = std::move(result);
@@ -237,7 +237,7 @@ CommReducer::CommReducer(Array<Var> lhs, Array<Var> rhs, Array<PrimExpr> result,
 }
 
 Reduce::Reduce(CommReducer combiner, Array<PrimExpr> source, Array<IterVar> axis, int64_t value_index) {
-  auto node = make_object<ReduceNode>();
+  auto node = MakeNode<ReduceNode>();
   node->dtype = source[value_index].dtype();
   node->combiner = std::move(combiner);
   node->source = std::move(source);

@@ -173,7 +173,7 @@ void ReduceNode::RegisterReflection() {
 
 }  // namespace tir
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   SpanNode::RegisterReflection();
   OpNode::RegisterReflection();
   AnyTypeNode::RegisterReflection();

@@ -3,7 +3,7 @@
 namespace deuteron {
 
 Span::Span(String source, int64_t line, int64_t column) {
-  auto node = make_object<SpanNode>();
+  auto node = MakeNode<SpanNode>();
   node->source = std::move(source);
   node->line = line;
   node->column = column;

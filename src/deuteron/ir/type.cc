@@ -3,31 +3,31 @@
 namespace deuteron {
 
 AnyType AnyType::Get() {
-  static const AnyType instance(make_object<AnyTypeNode>());
+  static const AnyType instance(MakeNode<AnyTypeNode>());
   return instance;
 }
 
 PrimType::PrimType(DataType dtype) {
-  auto node = make_object<PrimTypeNode>();
+  auto node = MakeNode<PrimTypeNode>();
   node->dtype = dtype;
   data_ = std::move(node);
 }
 
 ShapeType::ShapeType(Array<PrimExpr> values) {
-  auto node = make_object<ShapeTypeNode>();
+  auto node = MakeNode<ShapeTypeNode>();
   node->ndim = static_cast<int64_t>(values.size());
   node->values = std::move(values);
   data_ = std::move(node);
 }
 
 ShapeType ShapeType::WithNDim(int64_t ndim) {
-  auto node = make_object<ShapeTypeNode>();
+  auto node = MakeNode<ShapeTypeNode>();
   node->ndim = ndim;
   return ShapeType(std::move(node));
 }
 
 VDevice::VDevice(String target, int64_t device_id, String memory_scope) {
-  auto node = make_object<VDeviceNode>();
+  auto node = MakeNode<VDeviceNode>();
   node->target = std::move(target);
   node->device_id = device_id;
   node->memory_scope = std::move(memory_scope);
@@ -35,7 +35,7 @@ VDevice::VDevice(String target, int64_t device_id, String memory_scope) {
 }
 
 TensorType::TensorType(Array<PrimExpr> shape, DataType dtype, VDevice vdevice) {
-  auto node = make_object<TensorTypeNode>();
+  auto node = MakeNode<TensorTypeNode>();
   node->ndim = static_cast<int64_t>(shape.size());
   node->shape = std::move(shape);
   node->dtype = dtype;
@@ -44,7 +44,7 @@ TensorType::TensorType(Array<PrimExpr> shape, DataType dtype, VDevice vdevice) {
 }
 
 TensorType TensorType::WithNDim(int64_t ndim, DataType dtype, VDevice vdevice) {
-  auto node = make_object<TensorTypeNode>();
+  auto node = MakeNode<TensorTypeNode>();
   node->ndim = ndim;
   node->dtype = dtype;
   node->vdevice = std::move(vdevice);
@@ -52,13 +52,13 @@ TensorType TensorType::WithNDim(int64_t ndim, DataType dtype, VDevice vdevice) {
 }
 
 TupleType::TupleType(Array<Type> fields) {
-  auto node = make_object<TupleTypeNode>();
+  auto node = MakeNode<TupleTypeNode>();
   node->fields = std::move(fields);
   data_ = std::move(node);
 }
 
 FuncType::FuncType(Array<Type> params, Type ret, bool purity) {
-  auto node = make_object<FuncTypeNode>();
+  auto node = MakeNode<FuncTypeNode>();
   node->params = std::move(params);
   node->ret = std::move(ret);
   node->purity = purity;
@@ -66,7 +66,7 @@ FuncType::FuncType(Array<Type> params, Type ret, bool purity) {
 }
 
 FuncType FuncType::Opaque(Type ret, bool purity) {
-  auto node = make_object<FuncTypeNode>();
+  auto node = MakeNode<FuncTypeNode>();
   node->ret = std::move(ret);
   node->purity = purity;
   return FuncType(std::move(node));

@@ -23,7 +23,7 @@ class BuilderNode : public Object {
 
 class Builder : public ObjectRef {
  public:
-  explicit Builder(IRModule module) : ObjectRef(make_object<BuilderNode>(std::move(module))) {}
+  explicit Builder(IRModule module) : ObjectRef(MakeNode<BuilderNode>(std::move(module))) {}
   TVM_FFI_DEFINE_OBJECT_REF_METHODS_NULLABLE(Builder, ObjectRef, BuilderNode);
 };
 

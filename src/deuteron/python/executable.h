@@ -16,7 +16,7 @@ class ExecutableNode : public Object {
 class ExecutableRef : public ObjectRef {
  public:
   explicit ExecutableRef(deuteron::Executable executable)
-      : ObjectRef(make_object<ExecutableNode>(std::move(executable))) {}
+      : ObjectRef(MakeNode<ExecutableNode>(std::move(executable))) {}
   DEUTERON_REF(ExecutableRef, ObjectRef, ExecutableNode);
 };
 

@@ -39,7 +39,7 @@ Call CallTIR(const GlobalVar& func, Tuple args, Type out_ty, Expr tir_vars) {
 }
 
 Call CallTIRInplace(const GlobalVar& func, Tuple args, Array<int64_t> inplace_indices, Type out_ty, Expr tir_vars) {
-  auto attrs = make_object<CallTIRInplaceAttrsNode>();
+  auto attrs = MakeNode<CallTIRInplaceAttrsNode>();
   attrs->inplace_indices = std::move(inplace_indices);
   return Call(CallTIRInplaceOp(), DestinationPassingArgs(func, std::move(args), std::move(tir_vars)),
               CallTIRInplaceAttrs(std::move(attrs)), {std::move(out_ty)});
@@ -98,7 +98,7 @@ void CallTIRInplaceAttrsNode::RegisterReflection() {
 void CallInplacePackedAttrsNode::RegisterReflection() {
   refl::ObjectDef<CallInplacePackedAttrsNode>().def_ro("inplace_indices", &CallInplacePackedAttrsNode::inplace_indices);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   CallTIRInplaceAttrsNode::RegisterReflection();
   CallInplacePackedAttrsNode::RegisterReflection();
 }

@@ -26,7 +26,7 @@ Tensor ScalarTensor(const PrimExpr& value) {
 }  // namespace
 
 Var::Var(String name_hint, Type ty, Span span) {
-  auto node = make_object<VarNode>();
+  auto node = MakeNode<VarNode>();
   node->name_hint = std::move(name_hint);
   node->ty = std::move(ty);
   node->span = std::move(span);
@@ -34,7 +34,7 @@ Var::Var(String name_hint, Type ty, Span span) {
 }
 
 DataflowVar::DataflowVar(String name_hint, Type ty, Span span) {
-  auto node = make_object<DataflowVarNode>();
+  auto node = MakeNode<DataflowVarNode>();
   node->name_hint = std::move(name_hint);
   node->ty = std::move(ty);
   node->span = std::move(span);
@@ -42,7 +42,7 @@ DataflowVar::DataflowVar(String name_hint, Type ty, Span span) {
 }
 
 Constant::Constant(Tensor data, Span span) {
-  auto node = make_object<ConstantNode>();
+  auto node = MakeNode<ConstantNode>();
   Array<PrimExpr> shape;
   for (int64_t dim : data.shape()) shape.push_back(I64(dim));
   node->ty = TensorType(std::move(shape), DataType(data.dtype()));
@@ -64,7 +64,7 @@ Type TypeOfFields(const Array<Expr>& fields) {
 Tuple::Tuple(Array<Expr> fields, Span span) : Tuple(fields, TypeOfFields(fields), std::move(span)) {}
 
 Tuple::Tuple(Array<Expr> fields, Type type, Span span) {
-  auto node = make_object<TupleNode>();
+  auto node = MakeNode<TupleNode>();
   node->ty = std::move(type);
   node->fields = std::move(fields);
   node->span = std::move(span);
@@ -72,7 +72,7 @@ Tuple::Tuple(Array<Expr> fields, Type type, Span span) {
 }
 
 TupleGetItem::TupleGetItem(Expr tuple, int64_t index, Span span) {
-  auto node = make_object<TupleGetItemNode>();
+  auto node = MakeNode<TupleGetItemNode>();
   if (const auto* type = tuple.ty().as<TupleTypeNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(type->fields.size())) {
       DEUTERON_THROW(ModelError) << "index " << index << " into a tuple of " << type->fields.size() << " fields";
@@ -86,7 +86,7 @@ TupleGetItem::TupleGetItem(Expr tuple, int64_t index, Span span) {
 }
 
 Call::Call(Expr op, Array<Expr> args, Attrs attrs, Array<Type> ty_args, Span span) {
-  auto node = make_object<CallNode>();
+  auto node = MakeNode<CallNode>();
   node->op = std::move(op);
   node->args = std::move(args);
   node->attrs = std::move(attrs);
@@ -96,7 +96,7 @@ Call::Call(Expr op, Array<Expr> args, Attrs attrs, Array<Type> ty_args, Span spa
 }
 
 ShapeExpr::ShapeExpr(Array<PrimExpr> values, Span span) {
-  auto node = make_object<ShapeExprNode>();
+  auto node = MakeNode<ShapeExprNode>();
   node->ty = ShapeType(values);
   node->values = std::move(values);
   node->span = std::move(span);
@@ -104,7 +104,7 @@ ShapeExpr::ShapeExpr(Array<PrimExpr> values, Span span) {
 }
 
 PrimValue::PrimValue(PrimExpr value, Span span) {
-  auto node = make_object<PrimValueNode>();
+  auto node = MakeNode<PrimValueNode>();
   node->ty = PrimType(value.dtype());
   node->value = std::move(value);
   node->span = std::move(span);
@@ -113,7 +113,7 @@ PrimValue::PrimValue(PrimExpr value, Span span) {
 PrimValue PrimValue::Int64(int64_t value) { return PrimValue(I64(value)); }
 
 StringImm::StringImm(String value, Span span) {
-  auto node = make_object<StringImmNode>();
+  auto node = MakeNode<StringImmNode>();
   node->ty = AnyType::Get();
   node->value = std::move(value);
   node->span = std::move(span);
@@ -121,7 +121,7 @@ StringImm::StringImm(String value, Span span) {
 }
 
 DataTypeImm::DataTypeImm(DataType value, Span span) {
-  auto node = make_object<DataTypeImmNode>();
+  auto node = MakeNode<DataTypeImmNode>();
   node->ty = AnyType::Get();
   node->value = value;
   node->span = std::move(span);
@@ -129,7 +129,7 @@ DataTypeImm::DataTypeImm(DataType value, Span span) {
 }
 
 VarBinding::VarBinding(Var var, Expr value, Span span) {
-  auto node = make_object<VarBindingNode>();
+  auto node = MakeNode<VarBindingNode>();
   node->var = std::move(var);
   node->value = std::move(value);
   node->span = std::move(span);
@@ -137,7 +137,7 @@ VarBinding::VarBinding(Var var, Expr value, Span span) {
 }
 
 MatchCast::MatchCast(Var var, Expr value, Type ty, Span span) {
-  auto node = make_object<MatchCastNode>();
+  auto node = MakeNode<MatchCastNode>();
   node->var = std::move(var);
   node->value = std::move(value);
   node->ty = std::move(ty);
@@ -146,13 +146,13 @@ MatchCast::MatchCast(Var var, Expr value, Type ty, Span span) {
 }
 
 BindingBlock::BindingBlock(Array<Binding> bindings) {
-  auto node = make_object<BindingBlockNode>();
+  auto node = MakeNode<BindingBlockNode>();
   node->bindings = std::move(bindings);
   data_ = std::move(node);
 }
 
 DataflowBlock::DataflowBlock(Array<Binding> bindings) {
-  auto node = make_object<DataflowBlockNode>();
+  auto node = MakeNode<DataflowBlockNode>();
   node->bindings = std::move(bindings);
   data_ = std::move(node);
 }
@@ -189,7 +189,7 @@ Array<BindingBlock> JoinBlocks(Array<BindingBlock> blocks) {
 }  // namespace
 
 SeqExpr::SeqExpr(Array<BindingBlock> blocks, Expr body, Span span) {
-  auto node = make_object<SeqExprNode>();
+  auto node = MakeNode<SeqExprNode>();
   node->ty = body.ty();
   node->blocks = JoinBlocks(std::move(blocks));
   node->body = std::move(body);
@@ -198,7 +198,7 @@ SeqExpr::SeqExpr(Array<BindingBlock> blocks, Expr body, Span span) {
 }
 
 If::If(Expr cond, SeqExpr true_branch, SeqExpr false_branch, Span span) {
-  auto node = make_object<IfNode>();
+  auto node = MakeNode<IfNode>();
   node->cond = std::move(cond);
   node->true_branch = std::move(true_branch);
   node->false_branch = std::move(false_branch);
@@ -207,7 +207,7 @@ If::If(Expr cond, SeqExpr true_branch, SeqExpr false_branch, Span span) {
 }
 
 Function::Function(Array<Var> params, SeqExpr body, Type ret_ty, bool is_pure, DictAttrs attrs, Span span) {
-  auto node = make_object<FunctionNode>();
+  auto node = MakeNode<FunctionNode>();
   node->ty = FuncType(params.Map([](const Var& param) { return param.ty(); }), ret_ty, is_pure);
   node->params = std::move(params);
   node->body = std::move(body);
@@ -219,7 +219,7 @@ Function::Function(Array<Var> params, SeqExpr body, Type ret_ty, bool is_pure, D
 }
 
 ExternFunc::ExternFunc(String global_symbol, Type ty, Span span) {
-  auto node = make_object<ExternFuncNode>();
+  auto node = MakeNode<ExternFuncNode>();
   node->global_symbol = std::move(global_symbol);
   node->ty = ty.defined() ? std::move(ty) : FuncType::Opaque(AnyType::Get());
   node->span = std::move(span);
@@ -314,7 +314,7 @@ void ExternFuncNode::RegisterReflection() {
       .def_ro("global_symbol", &ExternFuncNode::global_symbol);
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   VarNode::RegisterReflection();
   DataflowVarNode::RegisterReflection();
   ConstantNode::RegisterReflection();

@@ -198,6 +198,8 @@ void OpenPluginAhead(const std::string& name) {
   Plugins::Get();
   try {
     std::thread opener([name] {
+      // It needs a processor, which no worker shall wait for.
+      const ComputeScope scope;
       try {
         FindPlugin(name);
       } catch (const std::exception&) {

@@ -227,7 +227,8 @@ class Pool {
   }
 
   int Run(int threads, int64_t extent, int64_t pieces, LoopBody body, void* closure) {
-    EnsureWorkers(threads - 1);
+    // To make one takes as long as a library that is being opened.
+    if (threads > computing.load(std::memory_order_relaxed)) EnsureWorkers(threads - 1);
     threads = static_cast<int>(std::min<int64_t>({threads, pieces, num_workers_.load(std::memory_order_acquire) + 1}));
     std::array<Loop::Counter, 16> few;
     // Nothing is thrown here: the code that calls may be generated.

@@ -4,6 +4,7 @@
 
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -28,6 +29,7 @@ const void* Weights::Get(size_t index, int threads, const std::function<std::str
 }
 
 void Weights::CheckAll(int threads) const {
+  const ComputeScope scope;
   for (size_t i = 0; i < data_.size(); ++i) Get(i, threads);
 }
 

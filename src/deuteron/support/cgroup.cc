@@ -39,6 +39,7 @@ void ForEachCgroup(const std::string& controller, const std::function<void(const
       root += "/" + controllers;
     }
     std::string path = line.substr(second + 1);
+    if (path == "/") path.clear();
     while (true) {
       visit(root + path);
       const size_t slash = path.rfind('/');
@@ -52,10 +53,12 @@ int64_t MemoryLeftInCgroup() {
   int64_t left = std::numeric_limits<int64_t>::max();
   ForEachCgroup("memory", [&](const std::string& folder) {
     int64_t limit = 0, used = 0;
-    const bool is_v2 = ReadNumber(folder + "/memory.max", &limit) && ReadNumber(folder + "/memory.current", &used);
-    const bool is_v1 = !is_v2 && ReadNumber(folder + "/memory.limit_in_bytes", &limit) &&
-                       ReadNumber(folder + "/memory.usage_in_bytes", &used);
-    if ((!is_v2 && !is_v1) || limit > kNone) return;
+    const char* used_by = "/memory.current";
+    if (!ReadNumber(folder + "/memory.max", &limit)) {
+      used_by = "/memory.usage_in_bytes";
+      if (!ReadNumber(folder + "/memory.limit_in_bytes", &limit)) return;
+    }
+    if (limit > kNone || !ReadNumber(folder + used_by, &used)) return;
     const int64_t dropped = StatOf(folder + "/memory.stat", {"total_inactive_file", "inactive_file"});
     left = std::min(left, std::max<int64_t>(limit - used + dropped, 0));
   });

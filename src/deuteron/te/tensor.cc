@@ -15,7 +15,7 @@ using tir::Reduce;
 using tir::Var;
 
 Tensor MakeTensor(const Array<PrimExpr>& shape, DataType dtype, ComputeOp op, int64_t value_index) {
-  auto node = make_object<TensorNode>();
+  auto node = MakeNode<TensorNode>();
   node->shape = shape;
   node->dtype = dtype;
   node->op = std::move(op);
@@ -24,7 +24,7 @@ Tensor MakeTensor(const Array<PrimExpr>& shape, DataType dtype, ComputeOp op, in
 }
 
 ComputeOp MakeOp(const std::string& name, Array<IterVar> axis, Array<PrimExpr> body, Map<String, Any> attrs) {
-  auto node = make_object<ComputeOpNode>();
+  auto node = MakeNode<ComputeOpNode>();
   node->name = name;
   node->axis = std::move(axis);
   node->body = std::move(body);
@@ -101,7 +101,7 @@ Array<Tensor> ComputeMany(const Array<PrimExpr>& shape, const std::function<Arra
 Array<Tensor> Extern(const std::string& name, const Array<Tensor>& inputs,
                      const std::vector<std::pair<Array<PrimExpr>, DataType>>& outputs, const Array<PrimExpr>& spatial,
                      ExternBody body) {
-  auto node = make_object<ComputeOpNode>();
+  auto node = MakeNode<ComputeOpNode>();
   node->name = name;
   node->axis = SpatialAxes(AsInt64(spatial), {});
   node->extern_body = std::move(body);
@@ -192,7 +192,7 @@ void TensorNode::RegisterReflection() {
       .def_ro("op", &TensorNode::op)
       .def_ro("value_index", &TensorNode::value_index);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   ComputeOpNode::RegisterReflection();
   TensorNode::RegisterReflection();
 }

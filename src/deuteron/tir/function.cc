@@ -17,7 +17,7 @@ Type TypeOf(const PrimFuncNode& func) {
 }  // namespace
 
 PrimFunc::PrimFunc(Array<Var> params, Map<Var, Buffer> buffer_map, Stmt body, DictAttrs attrs, Span span) {
-  auto node = make_object<PrimFuncNode>();
+  auto node = MakeNode<PrimFuncNode>();
   node->params = std::move(params);
   node->buffer_map = std::move(buffer_map);
   node->body = std::move(body);

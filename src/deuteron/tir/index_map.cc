@@ -5,7 +5,7 @@
 namespace deuteron::tir {
 
 IndexMap::IndexMap(Array<Var> initial_indices, Array<PrimExpr> final_indices) {
-  auto node = make_object<IndexMapNode>();
+  auto node = MakeNode<IndexMapNode>();
   node->initial_indices = std::move(initial_indices);
   node->final_indices = std::move(final_indices);
   *this = IndexMap(std::move(node));
@@ -24,6 +24,6 @@ void IndexMapNode::RegisterReflection() {
       .def_ro("initial_indices", &IndexMapNode::initial_indices, refl::AttachFieldFlag::SEqHashDefPattern())
       .def_ro("final_indices", &IndexMapNode::final_indices);
 }
-TVM_FFI_STATIC_INIT_BLOCK() { IndexMapNode::RegisterReflection(); }
+DEUTERON_REFLECTION() { IndexMapNode::RegisterReflection(); }
 
 }  // namespace deuteron::tir

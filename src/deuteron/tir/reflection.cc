@@ -84,7 +84,7 @@ void PrimFuncNode::RegisterReflection() {
       .def_ro("body", &PrimFuncNode::body);
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   BindNode::RegisterReflection();
   AssertStmtNode::RegisterReflection();
   BufferStoreNode::RegisterReflection();

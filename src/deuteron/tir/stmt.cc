@@ -5,7 +5,7 @@ namespace deuteron::tir {
 Bind::Bind(Var var, PrimExpr value, Span span) {
   DEUTERON_CHECK(var.dtype() == value.dtype())
       << "variable " << var->name_hint << " of type " << var.dtype() << " bound to a " << value.dtype();
-  auto node = make_object<BindNode>();
+  auto node = MakeNode<BindNode>();
   node->var = std::move(var);
   node->value = std::move(value);
   node->span = std::move(span);
@@ -13,7 +13,7 @@ Bind::Bind(Var var, PrimExpr value, Span span) {
 }
 
 AssertStmt::AssertStmt(PrimExpr condition, String message, Span span) {
-  auto node = make_object<AssertStmtNode>();
+  auto node = MakeNode<AssertStmtNode>();
   node->condition = std::move(condition);
   node->message = std::move(message);
   node->span = std::move(span);
@@ -26,7 +26,7 @@ BufferStore::BufferStore(Buffer buffer, PrimExpr value, Array<PrimExpr> indices,
       << " indices";
   DEUTERON_CHECK(value.dtype().element() == buffer->dtype.element())
       << "a " << value.dtype() << " stored into buffer " << buffer->name << " of " << buffer->dtype;
-  auto node = make_object<BufferStoreNode>();
+  auto node = MakeNode<BufferStoreNode>();
   node->buffer = std::move(buffer);
   node->value = std::move(value);
   node->indices = std::move(indices);
@@ -35,14 +35,14 @@ BufferStore::BufferStore(Buffer buffer, PrimExpr value, Array<PrimExpr> indices,
 }
 
 AllocBuffer::AllocBuffer(Buffer buffer, Span span) {
-  auto node = make_object<AllocBufferNode>();
+  auto node = MakeNode<AllocBufferNode>();
   node->buffer = std::move(buffer);
   node->span = std::move(span);
   data_ = std::move(node);
 }
 
 SeqStmt::SeqStmt(Array<Stmt> seq, Span span) {
-  auto node = make_object<SeqStmtNode>();
+  auto node = MakeNode<SeqStmtNode>();
   node->seq = std::move(seq);
   node->span = std::move(span);
   data_ = std::move(node);
@@ -62,7 +62,7 @@ Stmt SeqStmt::Flatten(const Array<Stmt>& seq) {
 }
 
 IfThenElse::IfThenElse(PrimExpr condition, Stmt then_case, Stmt else_case, Span span) {
-  auto node = make_object<IfThenElseNode>();
+  auto node = MakeNode<IfThenElseNode>();
   node->condition = std::move(condition);
   node->then_case = std::move(then_case);
   node->else_case = std::move(else_case);
@@ -71,7 +71,7 @@ IfThenElse::IfThenElse(PrimExpr condition, Stmt then_case, Stmt else_case, Span 
 }
 
 Evaluate::Evaluate(PrimExpr value, Span span) {
-  auto node = make_object<EvaluateNode>();
+  auto node = MakeNode<EvaluateNode>();
   node->value = std::move(value);
   node->span = std::move(span);
   data_ = std::move(node);
@@ -79,7 +79,7 @@ Evaluate::Evaluate(PrimExpr value, Span span) {
 
 For::For(Var loop_var, PrimExpr min, PrimExpr extent, ForKind kind, Stmt body, String thread_tag,
          Map<String, Any> annotations, Span span) {
-  auto node = make_object<ForNode>();
+  auto node = MakeNode<ForNode>();
   node->loop_var = std::move(loop_var);
   node->min = std::move(min);
   node->extent = std::move(extent);
@@ -92,7 +92,7 @@ For::For(Var loop_var, PrimExpr min, PrimExpr extent, ForKind kind, Stmt body, S
 }
 
 While::While(PrimExpr condition, Stmt body, Span span) {
-  auto node = make_object<WhileNode>();
+  auto node = MakeNode<WhileNode>();
   node->condition = std::move(condition);
   node->body = std::move(body);
   node->span = std::move(span);
@@ -100,7 +100,7 @@ While::While(PrimExpr condition, Stmt body, Span span) {
 }
 
 AttrStmt::AttrStmt(Any node_value, String attr_key, PrimExpr value, Stmt body, Span span) {
-  auto node = make_object<AttrStmtNode>();
+  auto node = MakeNode<AttrStmtNode>();
   node->node = std::move(node_value);
   node->attr_key = std::move(attr_key);
   node->value = std::move(value);
@@ -112,7 +112,7 @@ AttrStmt::AttrStmt(Any node_value, String attr_key, PrimExpr value, Stmt body, S
 BufferRegion::BufferRegion(Buffer buffer, Array<Range> region) {
   DEUTERON_CHECK(buffer->shape.size() == region.size())
       << "region of rank " << region.size() << " of buffer " << buffer->name << " of rank " << buffer->shape.size();
-  auto node = make_object<BufferRegionNode>();
+  auto node = MakeNode<BufferRegionNode>();
   node->buffer = std::move(buffer);
   node->region = std::move(region);
   data_ = std::move(node);
@@ -130,7 +130,7 @@ BufferRegion BufferRegion::Point(const Buffer& buffer, const Array<PrimExpr>& in
 
 SBlock::SBlock(Array<IterVar> iter_vars, Array<BufferRegion> reads, Array<BufferRegion> writes, String name_hint,
                Stmt body, Stmt init, Array<Buffer> alloc_buffers, Map<String, Any> annotations, Span span) {
-  auto node = make_object<SBlockNode>();
+  auto node = MakeNode<SBlockNode>();
   node->iter_vars = std::move(iter_vars);
   node->reads = std::move(reads);
   node->writes = std::move(writes);
@@ -147,7 +147,7 @@ SBlockRealize::SBlockRealize(Array<PrimExpr> iter_values, PrimExpr predicate, SB
   DEUTERON_CHECK(iter_values.size() == block->iter_vars.size())
       << "block " << block->name_hint << " has " << block->iter_vars.size() << " iterators and is given "
       << iter_values.size() << " values";
-  auto node = make_object<SBlockRealizeNode>();
+  auto node = MakeNode<SBlockRealizeNode>();
   node->iter_values = std::move(iter_values);
   node->predicate = std::move(predicate);
   node->block = std::move(block);

@@ -21,7 +21,7 @@ class ModulePassNode : public PassNode {
 };
 
 PassFailure MakeFailure(const IRModule& module, const PassInfo& info, const PassContext& context) {
-  auto failure = make_object<PassFailureNode>();
+  auto failure = MakeNode<PassFailureNode>();
   failure->module = module;
   failure->passes = {info.text()};
   failure->context = context;
@@ -106,7 +106,7 @@ Pass ModulePass(PassInfo info, std::function<IRModule(IRModule, const PassContex
 }
 
 Pass StepwisePass(PassInfo info, std::function<void(IRModule*, const PassContext&)> body) {
-  auto node = make_object<ModulePassNode>();
+  auto node = MakeNode<ModulePassNode>();
   node->info = std::move(info);
   node->info.restartable = true;
   node->body = std::move(body);
@@ -114,7 +114,7 @@ Pass StepwisePass(PassInfo info, std::function<void(IRModule*, const PassContext
 }
 
 Sequential::Sequential(std::vector<Pass> passes, std::string name) {
-  auto node = make_object<SequentialNode>();
+  auto node = MakeNode<SequentialNode>();
   node->info.name = std::move(name);
   node->info.is_sequence = true;
   node->passes = std::move(passes);
@@ -169,7 +169,7 @@ void SequentialNode::Run(IRModule* module, const PassContext& context) const {
       const PassFailure failure = PassFailure::Of(error);
       if (!failure.defined()) throw;
       *module = failure->module;
-      auto extended = make_object<PassFailureNode>(*failure.get());
+      auto extended = MakeNode<PassFailureNode>(*failure.get());
       // A required pass failed: the one that required it follows.
       if (extended->passes.front() != passes[i]->info.text() && !passes[i]->info.is_sequence) {
         extended->passes.push_back(passes[i]->info.text());

@@ -174,7 +174,7 @@ TEST(PassFailure, HoldsTheModuleThePassesThatRemainAndTheContext) {
 }
 
 TEST(PassFailure, OfAListWithANameIsThatOfTheList) {
-  auto named = make_object<SequentialNode>();
+  auto named = MakeNode<SequentialNode>();
   named->info = {.name = "FuseTIR", .is_sequence = true, .invocation = "FuseTIR"};
   named->passes = {ModulePass({}, AddAttribute(6)), Failing("inner", "InternalError")};
   const PassFailure failure =
@@ -194,7 +194,7 @@ TEST(PassFailure, OfAPassInStepsHoldsWhatItHadComeTo) {
 }
 
 TEST(PassFailure, OfARestartableListHoldsWhatItHadComeTo) {
-  auto named = make_object<SequentialNode>();
+  auto named = MakeNode<SequentialNode>();
   named->info = {.name = "list", .is_sequence = true, .restartable = true, .invocation = "list"};
   named->passes = {ModulePass({}, AddAttribute(6)), Failing("inner", "InternalError")};
   const PassFailure failure = FailureOf(Pass(std::move(named)), IRModule::Empty());

@@ -36,14 +36,14 @@ DFPattern TensorArgs(const Optional<Array<DFPattern>>& args) {
 // ----- Constructors of the nodes.
 
 ExprPattern::ExprPattern(Expr expr) {
-  auto node = make_object<ExprPatternNode>();
+  auto node = MakeNode<ExprPatternNode>();
   node->expr = std::move(expr);
   data_ = std::move(node);
 }
 
 #define DEUTERON_NAMED_PATTERN(Class, field) \
   Class::Class(String name) {                \
-    auto node = make_object<Class##Node>();  \
+    auto node = MakeNode<Class##Node>();     \
     node->field = std::move(name);           \
     data_ = std::move(node);                 \
   }
@@ -53,11 +53,11 @@ DEUTERON_NAMED_PATTERN(GlobalVarPattern, name)
 DEUTERON_NAMED_PATTERN(ExternFuncPattern, global_symbol)
 #undef DEUTERON_NAMED_PATTERN
 
-ConstantPattern::ConstantPattern() { data_ = make_object<ConstantPatternNode>(); }
-WildcardPattern::WildcardPattern() { data_ = make_object<WildcardPatternNode>(); }
+ConstantPattern::ConstantPattern() { data_ = MakeNode<ConstantPatternNode>(); }
+WildcardPattern::WildcardPattern() { data_ = MakeNode<WildcardPatternNode>(); }
 
 CallPattern::CallPattern(DFPattern op, Array<DFPattern> args, bool varg_default_wildcard) {
-  auto node = make_object<CallPatternNode>();
+  auto node = MakeNode<CallPatternNode>();
   node->op = Required(std::move(op));
   node->args = Required(std::move(args));
   node->varg_default_wildcard = varg_default_wildcard;
@@ -65,81 +65,81 @@ CallPattern::CallPattern(DFPattern op, Array<DFPattern> args, bool varg_default_
 }
 
 FunctionPattern::FunctionPattern(Array<DFPattern> params, DFPattern body) {
-  auto node = make_object<FunctionPatternNode>();
+  auto node = MakeNode<FunctionPatternNode>();
   node->params = Required(std::move(params));
   node->body = Required(std::move(body));
   data_ = std::move(node);
 }
 
 TuplePattern::TuplePattern(Array<DFPattern> fields) {
-  auto node = make_object<TuplePatternNode>();
+  auto node = MakeNode<TuplePatternNode>();
   node->fields = Required(std::move(fields));
   data_ = std::move(node);
 }
 
 UnorderedTuplePattern::UnorderedTuplePattern(Array<DFPattern> fields) {
-  auto node = make_object<UnorderedTuplePatternNode>();
+  auto node = MakeNode<UnorderedTuplePatternNode>();
   node->fields = Required(std::move(fields));
   data_ = std::move(node);
 }
 
 TupleGetItemPattern::TupleGetItemPattern(DFPattern tuple, int64_t index) {
-  auto node = make_object<TupleGetItemPatternNode>();
+  auto node = MakeNode<TupleGetItemPatternNode>();
   node->tuple = Required(std::move(tuple));
   node->index = index;
   data_ = std::move(node);
 }
 
 OrPattern::OrPattern(DFPattern left, DFPattern right) {
-  auto node = make_object<OrPatternNode>();
+  auto node = MakeNode<OrPatternNode>();
   node->left = Required(std::move(left));
   node->right = Required(std::move(right));
   data_ = std::move(node);
 }
 
 AndPattern::AndPattern(DFPattern left, DFPattern right) {
-  auto node = make_object<AndPatternNode>();
+  auto node = MakeNode<AndPatternNode>();
   node->left = Required(std::move(left));
   node->right = Required(std::move(right));
   data_ = std::move(node);
 }
 
 NotPattern::NotPattern(DFPattern reject) {
-  auto node = make_object<NotPatternNode>();
+  auto node = MakeNode<NotPatternNode>();
   node->reject = Required(std::move(reject));
   data_ = std::move(node);
 }
 
 TypePattern::TypePattern(DFPattern pattern, Type type) {
-  auto node = make_object<TypePatternNode>();
+  auto node = MakeNode<TypePatternNode>();
   node->pattern = Required(std::move(pattern));
   node->type = std::move(type);
   data_ = std::move(node);
 }
 
 DataTypePattern::DataTypePattern(DFPattern pattern, DataType dtype) {
-  auto node = make_object<DataTypePatternNode>();
+  auto node = MakeNode<DataTypePatternNode>();
   node->pattern = Required(std::move(pattern));
   node->dtype = dtype;
   data_ = std::move(node);
 }
 
 ShapePattern::ShapePattern(DFPattern pattern, Array<PrimExpr> shape) {
-  auto node = make_object<ShapePatternNode>();
+  auto node = MakeNode<ShapePatternNode>();
   node->pattern = Required(std::move(pattern));
   node->shape = std::move(shape);
   data_ = std::move(node);
 }
 
 AttrPattern::AttrPattern(DFPattern pattern, Map<String, Any> attrs) {
-  auto node = make_object<AttrPatternNode>();
+  auto node = MakeNode<AttrPatternNode>();
   node->pattern = Required(std::move(pattern));
   node->attrs = std::move(attrs);
   data_ = std::move(node);
 }
 
 PrimArrayPattern::PrimArrayPattern(Array<PrimExpr> values) {
-  auto node = make_object<PrimArrayPatternNode>();
+  auto node = MakeNode<PrimArrayPatternNode>();
   node->values = std::move(values);
   data_ = std::move(node);
 }

@@ -217,7 +217,7 @@ Expr LegalizeHammingWindow(BlockBuilder& builder, const Call& call) {
 }
 
 Attrs MakeInitAttrs(DataType dtype) {
-  auto attrs = make_object<InitAttrsNode>();
+  auto attrs = MakeNode<InitAttrsNode>();
   attrs->dtype = OptionalDType(dtype);
   return Attrs(attrs);
 }
@@ -284,6 +284,6 @@ Expr EyeLike(Expr data, PrimExpr k, DataType dtype) {
 }
 
 void InitAttrsNode::RegisterReflection() { refl::ObjectDef<InitAttrsNode>().def_ro("dtype", &InitAttrsNode::dtype); }
-TVM_FFI_STATIC_INIT_BLOCK() { InitAttrsNode::RegisterReflection(); }
+DEUTERON_REFLECTION() { InitAttrsNode::RegisterReflection(); }
 
 }  // namespace deuteron::relax

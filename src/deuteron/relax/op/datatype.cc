@@ -34,12 +34,12 @@ std::vector<OpInfo> DatatypeOps() {
 }
 
 Expr Astype(Expr x, DataType dtype) {
-  auto attrs = make_object<AstypeAttrsNode>();
+  auto attrs = MakeNode<AstypeAttrsNode>();
   attrs->dtype = dtype;
   return MakeCall("astype", {std::move(x)}, Attrs(attrs));
 }
 Expr WrapParam(Expr data, DataType dtype) {
-  auto attrs = make_object<WrapParamAttrsNode>();
+  auto attrs = MakeNode<WrapParamAttrsNode>();
   attrs->dtype = dtype;
   return MakeCall("wrap_param", {std::move(data)}, Attrs(attrs));
 }
@@ -50,7 +50,7 @@ void AstypeAttrsNode::RegisterReflection() {
 void WrapParamAttrsNode::RegisterReflection() {
   refl::ObjectDef<WrapParamAttrsNode>().def_ro("dtype", &WrapParamAttrsNode::dtype);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   AstypeAttrsNode::RegisterReflection();
   WrapParamAttrsNode::RegisterReflection();
 }

@@ -345,28 +345,28 @@ std::vector<OpInfo> GatherOps() {
 }
 
 Expr GatherElements(Expr data, Expr indices, int64_t axis) {
-  auto attrs = make_object<GatherElementsAttrsNode>();
+  auto attrs = MakeNode<GatherElementsAttrsNode>();
   attrs->axis = axis;
   return MakeCall("gather_elements", {std::move(data), std::move(indices)}, Attrs(attrs));
 }
 Expr GatherND(Expr data, Expr indices, int64_t batch_dims) {
-  auto attrs = make_object<GatherNDAttrsNode>();
+  auto attrs = MakeNode<GatherNDAttrsNode>();
   attrs->batch_dims = batch_dims;
   return MakeCall("gather_nd", {std::move(data), std::move(indices)}, Attrs(attrs));
 }
 Expr ScatterElements(Expr data, Expr indices, Expr updates, int64_t axis, std::string reduction) {
-  auto attrs = make_object<ScatterElementsAttrsNode>();
+  auto attrs = MakeNode<ScatterElementsAttrsNode>();
   attrs->axis = axis;
   attrs->reduction = String(reduction);
   return MakeCall("scatter_elements", {std::move(data), std::move(indices), std::move(updates)}, Attrs(attrs));
 }
 Expr ScatterND(Expr data, Expr indices, Expr updates, std::string reduction) {
-  auto attrs = make_object<ScatterNDAttrsNode>();
+  auto attrs = MakeNode<ScatterNDAttrsNode>();
   attrs->reduction = String(reduction);
   return MakeCall("scatter_nd", {std::move(data), std::move(indices), std::move(updates)}, Attrs(attrs));
 }
 Expr SliceScatter(Expr data, Expr src, PrimExpr start, PrimExpr end, PrimExpr step, int64_t axis) {
-  auto attrs = make_object<SliceScatterAttrsNode>();
+  auto attrs = MakeNode<SliceScatterAttrsNode>();
   attrs->axis = axis;
   return MakeCall("slice_scatter",
                   {std::move(data), std::move(src), PrimValue(std::move(start)), PrimValue(std::move(end)),
@@ -377,12 +377,12 @@ Expr IndexTensor(Expr data, Array<Expr> indices) {
   return MakeCall("index_tensor", {std::move(data), Tuple(std::move(indices))});
 }
 Expr IndexPut(Expr data, Array<Expr> indices, Expr values, bool accumulate) {
-  auto attrs = make_object<IndexPutAttrsNode>();
+  auto attrs = MakeNode<IndexPutAttrsNode>();
   attrs->accumulate = accumulate;
   return MakeCall("index_put", {std::move(data), Tuple(std::move(indices)), std::move(values)}, Attrs(attrs));
 }
 Expr OneHot(Expr indices, PrimExpr on_value, PrimExpr off_value, int64_t depth, int64_t axis) {
-  auto attrs = make_object<OneHotAttrsNode>();
+  auto attrs = MakeNode<OneHotAttrsNode>();
   attrs->depth = depth;
   attrs->axis = axis;
   return MakeCall("one_hot", {std::move(indices), PrimValue(std::move(on_value)), PrimValue(std::move(off_value))},
@@ -412,7 +412,7 @@ void IndexPutAttrsNode::RegisterReflection() {
 void OneHotAttrsNode::RegisterReflection() {
   refl::ObjectDef<OneHotAttrsNode>().def_ro("depth", &OneHotAttrsNode::depth).def_ro("axis", &OneHotAttrsNode::axis);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   GatherElementsAttrsNode::RegisterReflection();
   GatherNDAttrsNode::RegisterReflection();
   ScatterElementsAttrsNode::RegisterReflection();

@@ -258,7 +258,7 @@ void SetMethod(const image::ResizeOptions& options, Node* attrs) {
 
 template <typename Node>
 auto ResizeAttrs(const image::ResizeOptions& options) {
-  auto attrs = make_object<Node>();
+  auto attrs = MakeNode<Node>();
   for (const double value : options.roi) attrs->roi.push_back(MakeConst(DataType::Float(32), value));
   attrs->layout = String(options.layout);
   SetMethod(options, attrs.get());
@@ -295,7 +295,7 @@ Expr image::Resize3D(Expr data, Array<PrimExpr> size, const ResizeOptions& optio
 }
 Expr image::Resample(Expr data, Array<PrimExpr> size, const std::vector<int64_t>& axes,
                      const std::vector<std::pair<int64_t, int64_t>>& ratios, const ResizeOptions& options) {
-  auto attrs = make_object<ResampleAttrsNode>();
+  auto attrs = MakeNode<ResampleAttrsNode>();
   attrs->axes = Array<int64_t>(axes.begin(), axes.end());
   for (const auto& [numerator, denominator] : ratios) {
     attrs->numerators.push_back(numerator);
@@ -305,13 +305,13 @@ Expr image::Resample(Expr data, Array<PrimExpr> size, const std::vector<int64_t>
   return MakeCall("image.resample", {std::move(data), ShapeExpr(std::move(size))}, Attrs(attrs));
 }
 Expr image::AffineGrid(Expr theta, Array<PrimExpr> size, bool align_corners) {
-  auto attrs = make_object<AffineGridAttrsNode>();
+  auto attrs = MakeNode<AffineGridAttrsNode>();
   attrs->align_corners = align_corners;
   return MakeCall("image.affine_grid", {std::move(theta), ShapeExpr(std::move(size))}, Attrs(attrs));
 }
 Expr image::GridSample(Expr data, Expr grid, std::string method, std::string layout, std::string padding_mode,
                        bool align_corners) {
-  auto attrs = make_object<GridSampleAttrsNode>();
+  auto attrs = MakeNode<GridSampleAttrsNode>();
   attrs->method = String(method);
   attrs->layout = String(layout);
   attrs->padding_mode = String(padding_mode);
@@ -321,7 +321,7 @@ Expr image::GridSample(Expr data, Expr grid, std::string method, std::string lay
 
 Expr image::DeformedColumns(Expr data, Expr offset, Expr mask, const DeformedColumnsOptions& options) {
   const auto numbers = [](const std::vector<int64_t>& values) { return Array<int64_t>(values.begin(), values.end()); };
-  auto attrs = make_object<DeformedColumnsAttrsNode>();
+  auto attrs = MakeNode<DeformedColumnsAttrsNode>();
   attrs->kernel = numbers(options.kernel);
   attrs->strides = numbers(options.strides);
   attrs->padding = numbers(options.padding);
@@ -363,7 +363,7 @@ void DeformedColumnsAttrsNode::RegisterReflection() {
       .def_ro("dilation", &DeformedColumnsAttrsNode::dilation)
       .def_ro("offset_groups", &DeformedColumnsAttrsNode::offset_groups);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   DeformedColumnsAttrsNode::RegisterReflection();
   Resize2DAttrsNode::RegisterReflection();
   Resize3DAttrsNode::RegisterReflection();

@@ -273,14 +273,14 @@ std::vector<OpInfo> IndexOps() {
 }
 
 Expr Take(Expr x, Expr indices, std::optional<int64_t> axis, std::string mode) {
-  auto attrs = make_object<TakeAttrsNode>();
+  auto attrs = MakeNode<TakeAttrsNode>();
   if (axis) attrs->axis = *axis;
   attrs->mode = String(mode);
   return MakeCall("take", {std::move(x), std::move(indices)}, Attrs(attrs));
 }
 Expr StridedSlice(Expr x, const std::vector<int64_t>& axes, const Array<PrimExpr>& begin, const Array<PrimExpr>& end,
                   const Array<PrimExpr>& strides, bool assume_inbound) {
-  auto attrs = make_object<StridedSliceAttrsNode>();
+  auto attrs = MakeNode<StridedSliceAttrsNode>();
   attrs->assume_inbound = assume_inbound;
   Array<PrimExpr> axis_values;
   for (int64_t axis : axes) axis_values.push_back(I64(axis));
@@ -301,7 +301,7 @@ void TakeAttrsNode::RegisterReflection() {
 void StridedSliceAttrsNode::RegisterReflection() {
   refl::ObjectDef<StridedSliceAttrsNode>().def_ro("assume_inbound", &StridedSliceAttrsNode::assume_inbound);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   TakeAttrsNode::RegisterReflection();
   StridedSliceAttrsNode::RegisterReflection();
 }

@@ -63,7 +63,7 @@ std::vector<LayoutRow> ManipulateLayouts();
 /// The attributes of a call, of class `Node`, changed by `change`.
 template <typename Node, typename Change>
 Attrs WithAttrs(const Call& call, const Change& change) {
-  auto node = make_object<Node>(*call->attrs.as<Node>());
+  auto node = MakeNode<Node>(*call->attrs.as<Node>());
   change(node.get());
   return Attrs(std::move(node));
 }

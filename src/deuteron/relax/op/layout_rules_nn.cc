@@ -229,7 +229,7 @@ Attrs WithLayoutsOf(const Attrs& attrs, const Attrs& from) {
   Attrs result = attrs;
   const auto conv = [&]<typename Node>(const Node* own) {
     if (own == nullptr) return;
-    auto copy = make_object<Node>(*own);
+    auto copy = MakeNode<Node>(*own);
     const auto* source = from.template as<Node>();
     copy->data_layout = source->data_layout;
     copy->kernel_layout = source->kernel_layout;
@@ -238,7 +238,7 @@ Attrs WithLayoutsOf(const Attrs& attrs, const Attrs& from) {
   };
   const auto pool = [&]<typename Node>(const Node* own) {
     if (own == nullptr) return;
-    auto copy = make_object<Node>(*own);
+    auto copy = MakeNode<Node>(*own);
     copy->layout = from.template as<Node>()->layout;
     copy->out_layout = from.template as<Node>()->out_layout;
     result = Attrs(std::move(copy));

@@ -264,7 +264,7 @@ Expr LegalizeOuter(BlockBuilder& builder, const Call& call) {
 }
 
 Call ProductCall(const char* name, Expr a, Expr b, DataType out_dtype) {
-  auto attrs = make_object<MatmulAttrsNode>();
+  auto attrs = MakeNode<MatmulAttrsNode>();
   if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
   return MakeCall(name, {std::move(a), std::move(b)}, MatmulAttrs(std::move(attrs)));
 }
@@ -285,13 +285,13 @@ std::vector<OpInfo> LinearAlgebraOps() {
 Expr Matmul(Expr a, Expr b, DataType out_dtype) { return ProductCall("matmul", std::move(a), std::move(b), out_dtype); }
 
 Expr MatmulPack(Expr a, Expr b, std::string packing) {
-  auto attrs = make_object<MatmulPackAttrsNode>();
+  auto attrs = MakeNode<MatmulPackAttrsNode>();
   attrs->packing = std::move(packing);
   return MakeCall("matmul_pack", {std::move(a), std::move(b)}, MatmulPackAttrs(std::move(attrs)));
 }
 
 Expr Einsum(Expr operands, std::string subscripts) {
-  auto attrs = make_object<EinsumAttrsNode>();
+  auto attrs = MakeNode<EinsumAttrsNode>();
   attrs->subscripts = subscripts;
   return MakeCall("einsum", {std::move(operands)}, EinsumAttrs(std::move(attrs)));
 }
@@ -305,7 +305,7 @@ Expr Dense(Expr data, Expr weight, DataType out_dtype) {
 }
 
 Expr DensePack(Expr data, Expr weight, int64_t columns, DataType out_dtype) {
-  auto attrs = make_object<DensePackAttrsNode>();
+  auto attrs = MakeNode<DensePackAttrsNode>();
   attrs->columns = columns;
   if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
   return MakeCall("nn.dense_pack", {std::move(data), std::move(weight)}, DensePackAttrs(std::move(attrs)));

@@ -101,7 +101,7 @@ Expr nn::CrossEntropyWithLogits(Expr predictions, Expr labels) {
   return MakeCall("nn.cross_entropy_with_logits", {std::move(predictions), std::move(labels)});
 }
 Expr nn::NLLLoss(Expr predictions, Expr targets, Expr weights, std::string reduction, int64_t ignore_index) {
-  auto attrs = make_object<NLLLossAttrsNode>();
+  auto attrs = MakeNode<NLLLossAttrsNode>();
   attrs->reduction = String(reduction);
   attrs->ignore_index = ignore_index;
   Array<Expr> args = {std::move(predictions), std::move(targets)};
@@ -114,6 +114,6 @@ void NLLLossAttrsNode::RegisterReflection() {
       .def_ro("reduction", &NLLLossAttrsNode::reduction)
       .def_ro("ignore_index", &NLLLossAttrsNode::ignore_index);
 }
-TVM_FFI_STATIC_INIT_BLOCK() { NLLLossAttrsNode::RegisterReflection(); }
+DEUTERON_REFLECTION() { NLLLossAttrsNode::RegisterReflection(); }
 
 }  // namespace deuteron::relax

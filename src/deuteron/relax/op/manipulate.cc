@@ -345,12 +345,12 @@ std::vector<size_t> PermutationOf(const Call& call, int64_t ndim) {
 }
 
 Expr PermuteDims(Expr data, std::vector<int64_t> axes) {
-  auto attrs = make_object<PermuteDimsAttrsNode>();
+  auto attrs = MakeNode<PermuteDimsAttrsNode>();
   attrs->axes = ToArray(axes);
   return MakeCall("permute_dims", {std::move(data)}, Attrs(attrs));
 }
 Expr PermuteDims(Expr data) {
-  return MakeCall("permute_dims", {std::move(data)}, Attrs(make_object<PermuteDimsAttrsNode>()));
+  return MakeCall("permute_dims", {std::move(data)}, Attrs(MakeNode<PermuteDimsAttrsNode>()));
 }
 Expr MatrixTranspose(Expr data) {
   const int64_t ndim = Downcast<TensorType>(data.ty())->ndim;
@@ -362,16 +362,16 @@ Expr MatrixTranspose(Expr data) {
   return PermuteDims(std::move(data), std::move(axes));
 }
 Expr ExpandDims(Expr data, std::vector<int64_t> axes) {
-  auto attrs = make_object<ExpandDimsAttrsNode>();
+  auto attrs = MakeNode<ExpandDimsAttrsNode>();
   attrs->axis = ToArray(axes);
   return MakeCall("expand_dims", {std::move(data)}, Attrs(attrs));
 }
 Expr Squeeze(Expr data, std::vector<int64_t> axes) {
-  auto attrs = make_object<SqueezeAttrsNode>();
+  auto attrs = MakeNode<SqueezeAttrsNode>();
   attrs->axis = ToArray(axes);
   return MakeCall("squeeze", {std::move(data)}, Attrs(attrs));
 }
-Expr Squeeze(Expr data) { return MakeCall("squeeze", {std::move(data)}, Attrs(make_object<SqueezeAttrsNode>())); }
+Expr Squeeze(Expr data) { return MakeCall("squeeze", {std::move(data)}, Attrs(MakeNode<SqueezeAttrsNode>())); }
 Expr BroadcastTo(Expr data, Array<PrimExpr> shape) {
   return BroadcastTo(std::move(data), Expr(ShapeExpr(std::move(shape))));
 }
@@ -383,7 +383,7 @@ Expr CollapseSumTo(Expr data, Array<PrimExpr> shape) {
   return MakeCall("collapse_sum_to", {std::move(data), ShapeExpr(std::move(shape))});
 }
 Expr LayoutTransform(Expr data, tir::IndexMap index_map, Optional<PrimExpr> pad_value) {
-  auto attrs = make_object<LayoutTransformAttrsNode>();
+  auto attrs = MakeNode<LayoutTransformAttrsNode>();
   attrs->index_map = std::move(index_map);
   attrs->pad_value = std::move(pad_value);
   return MakeCall("layout_transform", {std::move(data)}, Attrs(attrs));
@@ -403,7 +403,7 @@ void LayoutTransformAttrsNode::RegisterReflection() {
       .def_ro("index_map", &LayoutTransformAttrsNode::index_map)
       .def_ro("pad_value", &LayoutTransformAttrsNode::pad_value);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   PermuteDimsAttrsNode::RegisterReflection();
   ExpandDimsAttrsNode::RegisterReflection();
   SqueezeAttrsNode::RegisterReflection();

@@ -420,56 +420,56 @@ std::vector<OpInfo> CopyOps() {
 
 Expr Concat(Array<Expr> tensors, int64_t axis) { return Concat(Expr(Tuple(std::move(tensors))), axis); }
 Expr Concat(Expr tensors, int64_t axis) {
-  auto attrs = make_object<ConcatAttrsNode>();
+  auto attrs = MakeNode<ConcatAttrsNode>();
   attrs->axis = axis;
   return MakeCall("concat", {std::move(tensors)}, Attrs(attrs));
 }
 Expr Stack(Array<Expr> tensors, int64_t axis) {
-  auto attrs = make_object<StackAttrsNode>();
+  auto attrs = MakeNode<StackAttrsNode>();
   attrs->axis = axis;
   return MakeCall("stack", {Tuple(std::move(tensors))}, Attrs(attrs));
 }
 Expr SplitSections(Expr data, int64_t sections, int64_t axis) {
-  auto attrs = make_object<SplitAttrsNode>();
+  auto attrs = MakeNode<SplitAttrsNode>();
   attrs->indices_or_sections = sections;
   attrs->axis = axis;
   return MakeCall("split", {std::move(data)}, Attrs(attrs));
 }
 Expr SplitIndices(Expr data, std::vector<int64_t> indices, int64_t axis) {
-  auto attrs = make_object<SplitAttrsNode>();
+  auto attrs = MakeNode<SplitAttrsNode>();
   attrs->indices_or_sections = ToArray(indices);
   attrs->axis = axis;
   return MakeCall("split", {std::move(data)}, Attrs(attrs));
 }
 Expr Tile(Expr data, std::vector<int64_t> repeats) {
-  auto attrs = make_object<TileAttrsNode>();
+  auto attrs = MakeNode<TileAttrsNode>();
   attrs->repeats = ToArray(repeats);
   return MakeCall("tile", {std::move(data)}, Attrs(attrs));
 }
 Expr Repeat(Expr data, int64_t repeats, int64_t axis) {
-  auto attrs = make_object<RepeatAttrsNode>();
+  auto attrs = MakeNode<RepeatAttrsNode>();
   attrs->repeats = repeats;
   attrs->axis = axis;
   return MakeCall("repeat", {std::move(data)}, Attrs(attrs));
 }
 Expr Repeat(Expr data, int64_t repeats) {
-  auto attrs = make_object<RepeatAttrsNode>();
+  auto attrs = MakeNode<RepeatAttrsNode>();
   attrs->repeats = repeats;
   return MakeCall("repeat", {std::move(data)}, Attrs(attrs));
 }
 Expr ReverseSequence(Expr data, Expr seq_lengths, int64_t seq_axis, int64_t batch_axis) {
-  auto attrs = make_object<ReverseSequenceAttrsNode>();
+  auto attrs = MakeNode<ReverseSequenceAttrsNode>();
   attrs->seq_axis = seq_axis;
   attrs->batch_axis = batch_axis;
   return MakeCall("reverse_sequence", {std::move(data), std::move(seq_lengths)}, Attrs(attrs));
 }
 Expr Flip(Expr data, int64_t axis) {
-  auto attrs = make_object<FlipAttrsNode>();
+  auto attrs = MakeNode<FlipAttrsNode>();
   attrs->axis = axis;
   return MakeCall("flip", {std::move(data)}, Attrs(attrs));
 }
 Expr Meshgrid(Array<Expr> tensors, std::string indexing) {
-  auto attrs = make_object<MeshgridAttrsNode>();
+  auto attrs = MakeNode<MeshgridAttrsNode>();
   attrs->indexing = String(indexing);
   return MakeCall("meshgrid", {Tuple(std::move(tensors))}, Attrs(attrs));
 }
@@ -500,7 +500,7 @@ void FlipAttrsNode::RegisterReflection() { refl::ObjectDef<FlipAttrsNode>().def_
 void MeshgridAttrsNode::RegisterReflection() {
   refl::ObjectDef<MeshgridAttrsNode>().def_ro("indexing", &MeshgridAttrsNode::indexing);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   ConcatAttrsNode::RegisterReflection();
   StackAttrsNode::RegisterReflection();
   SplitAttrsNode::RegisterReflection();

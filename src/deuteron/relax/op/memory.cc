@@ -232,6 +232,6 @@ void HintOnDeviceAttrsNode::RegisterReflection() {
       .def_ro("device_index", &HintOnDeviceAttrsNode::device_index)
       .def_ro("memory_scope", &HintOnDeviceAttrsNode::memory_scope);
 }
-TVM_FFI_STATIC_INIT_BLOCK() { HintOnDeviceAttrsNode::RegisterReflection(); }
+DEUTERON_REFLECTION() { HintOnDeviceAttrsNode::RegisterReflection(); }
 
 }  // namespace deuteron::relax

@@ -197,12 +197,12 @@ namespace nn {
 
 Expr Relu(Expr data) { return MakeCall("nn.relu", {std::move(data)}); }
 Expr LeakyRelu(Expr data, double alpha) {
-  auto attrs = make_object<LeakyReluAttrsNode>();
+  auto attrs = MakeNode<LeakyReluAttrsNode>();
   attrs->alpha = alpha;
   return MakeCall("nn.leakyrelu", {std::move(data)}, LeakyReluAttrs(std::move(attrs)));
 }
 Expr PRelu(Expr data, Expr alpha, int64_t axis) {
-  auto attrs = make_object<PReluAttrsNode>();
+  auto attrs = MakeNode<PReluAttrsNode>();
   attrs->axis = axis;
   return MakeCall("nn.prelu", {std::move(data), std::move(alpha)}, PReluAttrs(std::move(attrs)));
 }
@@ -211,23 +211,23 @@ Expr GeluTanh(Expr data) { return MakeCall("nn.gelu_tanh", {std::move(data)}); }
 Expr Silu(Expr data) { return MakeCall("nn.silu", {std::move(data)}); }
 Expr Selu(Expr data) { return MakeCall("nn.selu", {std::move(data)}); }
 Expr Softplus(Expr data, double beta, double threshold) {
-  auto attrs = make_object<SoftplusAttrsNode>();
+  auto attrs = MakeNode<SoftplusAttrsNode>();
   attrs->beta = beta;
   attrs->threshold = threshold;
   return MakeCall("nn.softplus", {std::move(data)}, SoftplusAttrs(std::move(attrs)));
 }
 Expr Softmax(Expr data, int64_t axis) {
-  auto attrs = make_object<SoftmaxAttrsNode>();
+  auto attrs = MakeNode<SoftmaxAttrsNode>();
   attrs->axis = axis;
   return MakeCall("nn.softmax", {std::move(data)}, SoftmaxAttrs(std::move(attrs)));
 }
 Expr LogSoftmax(Expr data, int64_t axis) {
-  auto attrs = make_object<SoftmaxAttrsNode>();
+  auto attrs = MakeNode<SoftmaxAttrsNode>();
   attrs->axis = axis;
   return MakeCall("nn.log_softmax", {std::move(data)}, SoftmaxAttrs(std::move(attrs)));
 }
 Expr Dropout(Expr data, double rate) {
-  auto attrs = make_object<DropoutAttrsNode>();
+  auto attrs = MakeNode<DropoutAttrsNode>();
   attrs->rate = rate;
   return MakeCall("nn.dropout", {std::move(data)}, DropoutAttrs(std::move(attrs)));
 }

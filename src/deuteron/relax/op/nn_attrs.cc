@@ -202,7 +202,7 @@ void EinsumAttrsNode::RegisterReflection() {
   refl::ObjectDef<EinsumAttrsNode>().def_ro("subscripts", &EinsumAttrsNode::subscripts);
 }
 
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   ConvAttrsNode::RegisterReflection();
   Conv1DAttrsNode::RegisterReflection();
   Conv2DAttrsNode::RegisterReflection();

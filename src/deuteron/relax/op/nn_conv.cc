@@ -245,7 +245,7 @@ void SetLayouts(AttrsNode* attrs, const Options& options) {
 
 template <typename AttrsType>
 Expr MakeConv(const char* name, Expr data, Expr weight, const nn::ConvOptions& options, size_t rank) {
-  auto attrs = make_object<typename AttrsType::ContainerType>();
+  auto attrs = MakeNode<typename AttrsType::ContainerType>();
   attrs->strides = PerAxis(options.strides, rank, 1);
   attrs->padding = PaddingAttr(options.padding, rank);
   attrs->dilation = PerAxis(options.dilation, rank, 1);
@@ -255,7 +255,7 @@ Expr MakeConv(const char* name, Expr data, Expr weight, const nn::ConvOptions& o
 
 template <typename AttrsType>
 Expr MakeConvTranspose(const char* name, Expr data, Expr weight, const nn::ConvTransposeOptions& options, size_t rank) {
-  auto attrs = make_object<typename AttrsType::ContainerType>();
+  auto attrs = MakeNode<typename AttrsType::ContainerType>();
   attrs->strides = PerAxis(options.strides, rank, 1);
   attrs->padding = PaddingAttr(options.padding, rank);
   attrs->output_padding = PerAxis(options.output_padding, rank, 0);

@@ -247,7 +247,7 @@ std::vector<OpInfo> NNMiscOps() {
 namespace nn {
 
 Expr Pad(Expr data, std::vector<int64_t> pad_width, double pad_value, std::string pad_mode) {
-  auto attrs = make_object<PadAttrsNode>();
+  auto attrs = MakeNode<PadAttrsNode>();
   attrs->pad_width = ToArray(pad_width);
   attrs->pad_value = pad_value;
   attrs->pad_mode = pad_mode;
@@ -255,7 +255,7 @@ Expr Pad(Expr data, std::vector<int64_t> pad_width, double pad_value, std::strin
 }
 
 Expr PixelShuffle(Expr data, int64_t upscale_factor) {
-  auto attrs = make_object<PixelShuffleAttrsNode>();
+  auto attrs = MakeNode<PixelShuffleAttrsNode>();
   attrs->upscale_factor = upscale_factor;
   return MakeCall("nn.pixel_shuffle", {std::move(data)}, PixelShuffleAttrs(std::move(attrs)));
 }
@@ -263,7 +263,7 @@ Expr PixelShuffle(Expr data, int64_t upscale_factor) {
 Expr BatchFlatten(Expr data) { return MakeCall("nn.batch_flatten", {std::move(data)}); }
 
 Expr Attention(Expr query, Expr key, Expr value, Expr bias, double scale, std::string causal_mask) {
-  auto attrs = make_object<AttentionAttrsNode>();
+  auto attrs = MakeNode<AttentionAttrsNode>();
   if (scale != 0) attrs->scale = scale;
   if (!causal_mask.empty()) attrs->causal_mask = String(causal_mask);
   const AttentionAttrs shared(std::move(attrs));
@@ -275,7 +275,7 @@ Expr Attention(Expr query, Expr key, Expr value, Expr bias, double scale, std::s
 
 Expr AttentionVarLen(Expr query, Expr key, Expr value, Expr seqstart_q, Expr max_seqlen_q, Expr seqstart_k,
                      Expr max_seqlen_k, double scale, std::string causal_mask) {
-  auto attrs = make_object<AttentionAttrsNode>();
+  auto attrs = MakeNode<AttentionAttrsNode>();
   if (scale != 0) attrs->scale = scale;
   if (!causal_mask.empty()) attrs->causal_mask = String(causal_mask);
   if (!seqstart_k.defined()) seqstart_k = seqstart_q;

@@ -204,7 +204,7 @@ namespace nn {
 
 Expr BatchNorm(Expr data, Expr gamma, Expr beta, Expr moving_mean, Expr moving_var, int64_t axis, double epsilon,
                bool center, bool scale, double momentum, bool training) {
-  auto attrs = make_object<BatchNormAttrsNode>();
+  auto attrs = MakeNode<BatchNormAttrsNode>();
   attrs->axis = axis;
   attrs->epsilon = epsilon;
   attrs->center = center;
@@ -217,7 +217,7 @@ Expr BatchNorm(Expr data, Expr gamma, Expr beta, Expr moving_mean, Expr moving_v
 }
 
 Expr LayerNorm(Expr data, Expr gamma, Expr beta, std::vector<int64_t> axes, double epsilon, bool center, bool scale) {
-  auto attrs = make_object<LayerNormAttrsNode>();
+  auto attrs = MakeNode<LayerNormAttrsNode>();
   attrs->axes = ToArray(axes);
   attrs->epsilon = epsilon;
   attrs->center = center;
@@ -228,7 +228,7 @@ Expr LayerNorm(Expr data, Expr gamma, Expr beta, std::vector<int64_t> axes, doub
 
 Expr GroupNorm(Expr data, Expr gamma, Expr beta, int64_t num_groups, int64_t channel_axis, std::vector<int64_t> axes,
                double epsilon, bool center, bool scale) {
-  auto attrs = make_object<GroupNormAttrsNode>();
+  auto attrs = MakeNode<GroupNormAttrsNode>();
   attrs->num_groups = num_groups;
   attrs->channel_axis = channel_axis;
   attrs->axes = ToArray(axes);
@@ -241,7 +241,7 @@ Expr GroupNorm(Expr data, Expr gamma, Expr beta, int64_t num_groups, int64_t cha
 
 Expr InstanceNorm(Expr data, Expr gamma, Expr beta, int64_t channel_axis, std::vector<int64_t> axes, double epsilon,
                   bool center, bool scale) {
-  auto attrs = make_object<InstanceNormAttrsNode>();
+  auto attrs = MakeNode<InstanceNormAttrsNode>();
   attrs->channel_axis = channel_axis;
   attrs->axes = ToArray(axes);
   attrs->epsilon = epsilon;
@@ -252,7 +252,7 @@ Expr InstanceNorm(Expr data, Expr gamma, Expr beta, int64_t channel_axis, std::v
 }
 
 Expr RMSNorm(Expr data, Expr weight, std::vector<int64_t> axes, double epsilon) {
-  auto attrs = make_object<RMSNormAttrsNode>();
+  auto attrs = MakeNode<RMSNormAttrsNode>();
   attrs->axes = ToArray(axes);
   attrs->epsilon = epsilon;
   return MakeCall("nn.rms_norm", {std::move(data), std::move(weight)}, RMSNormAttrs(std::move(attrs)));

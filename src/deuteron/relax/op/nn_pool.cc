@@ -152,7 +152,7 @@ Expr LegalizeAdaptivePool(BlockBuilder& builder, const Call& call) {
 
 template <typename AttrsType>
 Expr MakePool(const char* name, Expr data, const nn::PoolOptions& options, size_t rank) {
-  auto attrs = make_object<typename AttrsType::ContainerType>();
+  auto attrs = MakeNode<typename AttrsType::ContainerType>();
   attrs->pool_size = PerAxis(options.pool_size, rank, 1);
   attrs->strides = PerAxis(options.strides, rank, 1);
   attrs->dilation = PerAxis(options.dilation, rank, 1);
@@ -167,7 +167,7 @@ Expr MakePool(const char* name, Expr data, const nn::PoolOptions& options, size_
 template <typename AttrsType>
 Expr MakeAdaptive(const char* name, Expr data, const std::vector<int64_t>& output_size, const std::string& layout,
                   size_t rank) {
-  auto attrs = make_object<typename AttrsType::ContainerType>();
+  auto attrs = MakeNode<typename AttrsType::ContainerType>();
   if (!output_size.empty()) attrs->output_size = PerAxis(output_size, rank, 1);
   attrs->layout = layout;
   attrs->out_layout = layout;

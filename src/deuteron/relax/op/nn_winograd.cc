@@ -159,7 +159,7 @@ std::vector<OpInfo> NNWinogradOps() {
 namespace nn {
 
 Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t> tiles) {
-  auto attrs = make_object<WinogradInputAttrsNode>();
+  auto attrs = MakeNode<WinogradInputAttrsNode>();
   attrs->padding = Array<int64_t>(padding.begin(), padding.end());
   attrs->tiles = Array<int64_t>(tiles.begin(), tiles.end());
   return MakeCall("nn.winograd_input", {std::move(data)}, WinogradInputAttrs(std::move(attrs)));
@@ -170,14 +170,14 @@ Expr WinogradProduct(Expr weights, Expr tiles) {
 }
 
 Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_t> tiles) {
-  auto attrs = make_object<WinogradOutputAttrsNode>();
+  auto attrs = MakeNode<WinogradOutputAttrsNode>();
   attrs->size = Array<int64_t>(size.begin(), size.end());
   attrs->tiles = Array<int64_t>(tiles.begin(), tiles.end());
   return MakeCall("nn.winograd_output", {std::move(products)}, WinogradOutputAttrs(std::move(attrs)));
 }
 
 Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding) {
-  auto attrs = make_object<WinogradConv2DAttrsNode>();
+  auto attrs = MakeNode<WinogradConv2DAttrsNode>();
   attrs->padding = Array<int64_t>(padding.begin(), padding.end());
   return MakeCall("nn.winograd_conv2d", {std::move(data), std::move(weights)}, WinogradConv2DAttrs(std::move(attrs)));
 }

@@ -249,7 +249,7 @@ TEST(Qdq, PairsOfInt16) {
   const Dense weight({1, 1, 2}, DataType::Int(32), {3 - 4 * kHigh, 0});
   Check({rows, weight},
         [](const auto& v) {
-          auto attrs = make_object<DensePackAttrsNode>();
+          auto attrs = MakeNode<DensePackAttrsNode>();
           attrs->columns = 1;
           attrs->packing = "i16x2";
           return Call(Op::Get("relax.nn.dense_pack"), {v[0], v[1]}, Attrs(std::move(attrs)));
@@ -258,7 +258,7 @@ TEST(Qdq, PairsOfInt16) {
 }
 
 Expr PackedDense(const Expr& data, const Expr& weight, const char* packing, DataType result) {
-  auto attrs = make_object<DensePackAttrsNode>();
+  auto attrs = MakeNode<DensePackAttrsNode>();
   attrs->columns = 1;
   attrs->packing = packing;
   attrs->out_dtype = result;

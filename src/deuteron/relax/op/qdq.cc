@@ -188,14 +188,14 @@ Expr LegalizePackBf16x2(BlockBuilder& builder, const Call& call) {
 }
 
 Expr MakeQuantize(const char* name, Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out_dtype) {
-  auto attrs = make_object<QuantizeAttrsNode>();
+  auto attrs = MakeNode<QuantizeAttrsNode>();
   attrs->out_dtype = out_dtype;
   attrs->axis = axis;
   return MakeCall(name, {std::move(data), std::move(scale), std::move(zero_point)}, Attrs(attrs));
 }
 
 Attrs PackAlong(int64_t axis) {
-  auto attrs = make_object<PackNeighboursAttrsNode>();
+  auto attrs = MakeNode<PackNeighboursAttrsNode>();
   attrs->axis = axis;
   return Attrs(std::move(attrs));
 }
@@ -256,7 +256,7 @@ void QuantizeAttrsNode::RegisterReflection() {
 void PackNeighboursAttrsNode::RegisterReflection() {
   refl::ObjectDef<PackNeighboursAttrsNode>().def_ro("axis", &PackNeighboursAttrsNode::axis);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   QuantizeAttrsNode::RegisterReflection();
   PackNeighboursAttrsNode::RegisterReflection();
 }

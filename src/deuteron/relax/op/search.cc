@@ -140,7 +140,7 @@ Expr LegalizeMultinomial(BlockBuilder& builder, const Call& call) {
 }
 
 Expr MakeArgReduce(const char* name, Expr x, std::optional<int64_t> axis, bool keepdims) {
-  auto attrs = make_object<ArgmaxArgminAttrsNode>();
+  auto attrs = MakeNode<ArgmaxArgminAttrsNode>();
   if (axis) attrs->axis = *axis;
   attrs->keepdims = keepdims;
   return MakeCall(name, {std::move(x)}, Attrs(attrs));
@@ -173,13 +173,13 @@ Expr Argmin(Expr x, std::optional<int64_t> axis, bool keepdims) {
   return MakeArgReduce("argmin", std::move(x), axis, keepdims);
 }
 Expr Bucketize(Expr input, Expr boundaries, bool out_int32, bool right) {
-  auto attrs = make_object<BucketizeAttrsNode>();
+  auto attrs = MakeNode<BucketizeAttrsNode>();
   attrs->out_int32 = out_int32;
   attrs->right = right;
   return MakeCall("bucketize", {std::move(input), std::move(boundaries)}, Attrs(attrs));
 }
 Expr MultinomialFromUniform(Expr prob, Expr uniform, Expr rows, DataType dtype) {
-  auto attrs = make_object<MultinomialFromUniformAttrsNode>();
+  auto attrs = MakeNode<MultinomialFromUniformAttrsNode>();
   attrs->dtype = dtype;
   return MakeCall("multinomial_from_uniform", {std::move(prob), std::move(uniform), std::move(rows)}, Attrs(attrs));
 }
@@ -198,7 +198,7 @@ void BucketizeAttrsNode::RegisterReflection() {
 void MultinomialFromUniformAttrsNode::RegisterReflection() {
   refl::ObjectDef<MultinomialFromUniformAttrsNode>().def_ro("dtype", &MultinomialFromUniformAttrsNode::dtype);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   MultinomialFromUniformAttrsNode::RegisterReflection();
   ArgmaxArgminAttrsNode::RegisterReflection();
   BucketizeAttrsNode::RegisterReflection();

@@ -229,20 +229,20 @@ std::vector<OpInfo> SortingOps() {
 }
 
 Expr Sort(Expr data, int64_t axis, bool descending) {
-  auto attrs = make_object<SortAttrsNode>();
+  auto attrs = MakeNode<SortAttrsNode>();
   attrs->axis = axis;
   attrs->descending = descending;
   return MakeCall("sort", {std::move(data)}, Attrs(attrs));
 }
 Expr Argsort(Expr data, int64_t axis, bool descending, DataType dtype) {
-  auto attrs = make_object<ArgsortAttrsNode>();
+  auto attrs = MakeNode<ArgsortAttrsNode>();
   attrs->axis = axis;
   attrs->descending = descending;
   attrs->dtype = dtype;
   return MakeCall("argsort", {std::move(data)}, Attrs(attrs));
 }
 Expr TopK(Expr data, int64_t k, int64_t axis, std::string ret_type, bool largest, DataType dtype) {
-  auto attrs = make_object<TopKAttrsNode>();
+  auto attrs = MakeNode<TopKAttrsNode>();
   attrs->k = k;
   attrs->axis = axis;
   attrs->ret_type = String(ret_type);
@@ -251,7 +251,7 @@ Expr TopK(Expr data, int64_t k, int64_t axis, std::string ret_type, bool largest
   return MakeCall("topk", {std::move(data)}, Attrs(attrs));
 }
 Expr Median(Expr data, std::optional<int64_t> axis, bool keepdims) {
-  auto attrs = make_object<StatisticalAttrsNode>();
+  auto attrs = MakeNode<StatisticalAttrsNode>();
   if (axis) attrs->axis = Array<int64_t>{*axis};
   attrs->keepdims = keepdims;
   return MakeCall("median", {std::move(data)}, Attrs(attrs));
@@ -284,7 +284,7 @@ void TopKAttrsNode::RegisterReflection() {
       .def_ro("largest", &TopKAttrsNode::largest)
       .def_ro("dtype", &TopKAttrsNode::dtype);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   SortAttrsNode::RegisterReflection();
   ArgsortAttrsNode::RegisterReflection();
   TopKAttrsNode::RegisterReflection();

@@ -112,13 +112,13 @@ Expr LegalizeScan(BlockBuilder& builder, const Call& call) {
 }
 
 Expr MakeReduction(const char* name, Expr x, const ReduceAxes& axis, bool keepdims) {
-  auto attrs = make_object<StatisticalAttrsNode>();
+  auto attrs = MakeNode<StatisticalAttrsNode>();
   if (axis) attrs->axis = ToArray(*axis);
   attrs->keepdims = keepdims;
   return MakeCall(name, {std::move(x)}, Attrs(attrs));
 }
 Expr MakeScan(const char* name, Expr data, std::optional<int64_t> axis, DataType dtype, bool exclusive) {
-  auto attrs = make_object<ScanopAttrsNode>();
+  auto attrs = MakeNode<ScanopAttrsNode>();
   if (axis) attrs->axis = *axis;
   attrs->dtype = OptionalDType(dtype);
   attrs->exclusive = exclusive;
@@ -173,7 +173,7 @@ void ScanopAttrsNode::RegisterReflection() {
       .def_ro("dtype", &ScanopAttrsNode::dtype)
       .def_ro("exclusive", &ScanopAttrsNode::exclusive);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   StatisticalAttrsNode::RegisterReflection();
   ScanopAttrsNode::RegisterReflection();
 }

@@ -118,7 +118,7 @@ std::vector<OpInfo> VisionOps() {
 
 Expr vision::ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale,
                       int64_t sample_ratio, bool aligned, std::string layout, std::string mode) {
-  auto attrs = make_object<ROIAlignAttrsNode>();
+  auto attrs = MakeNode<ROIAlignAttrsNode>();
   attrs->pooled_size = ToArray(pooled_size);
   attrs->spatial_scale = spatial_scale;
   attrs->sample_ratio = sample_ratio;
@@ -134,7 +134,7 @@ Expr vision::BestBoxes(Expr sides, Expr scores, Expr overlap, Expr least, PrimEx
 }
 
 Expr vision::ROIPool(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale) {
-  auto attrs = make_object<ROIPoolAttrsNode>();
+  auto attrs = MakeNode<ROIPoolAttrsNode>();
   attrs->pooled_size = ToArray(pooled_size);
   attrs->spatial_scale = spatial_scale;
   return MakeCall("vision.roi_pool", {std::move(data), std::move(rois)}, Attrs(attrs));
@@ -155,7 +155,7 @@ void ROIPoolAttrsNode::RegisterReflection() {
       .def_ro("spatial_scale", &ROIPoolAttrsNode::spatial_scale)
       .def_ro("layout", &ROIPoolAttrsNode::layout);
 }
-TVM_FFI_STATIC_INIT_BLOCK() {
+DEUTERON_REFLECTION() {
   ROIAlignAttrsNode::RegisterReflection();
   ROIPoolAttrsNode::RegisterReflection();
 }

@@ -92,7 +92,7 @@ relax::OpLayoutChoice Blocks(const char* layout, int level) {
   return {
       "relax.nn.conv2d",
       [layout](const Attrs& attrs, const Array<relax::Expr>& inputs, const Array<Type>&, const Type&) -> relax::Expr {
-        auto changed = make_object<relax::Conv2DAttrsNode>(*attrs.as<relax::Conv2DAttrsNode>());
+        auto changed = MakeNode<relax::Conv2DAttrsNode>(*attrs.as<relax::Conv2DAttrsNode>());
         changed->data_layout = layout;
         return relax::Call(Op::Get("relax.nn.conv2d"), inputs, Attrs(changed));
       },

@@ -48,7 +48,7 @@ Expr BlockedConv2D(const Attrs& attrs, const Array<Expr>& inputs, const Array<Ty
   const int64_t out_block = BlockOf(out_channels, lanes);
   int64_t in_block = BlockOf(in_channels, lanes);
   if (out_block == 0) return Expr();
-  auto changed = make_object<Conv2DAttrsNode>(*conv);
+  auto changed = MakeNode<Conv2DAttrsNode>(*conv);
   if (conv->groups == 1) {
     changed->kernel_layout = "OIHW" + Blocks(in_block, 'i') + Blocks(out_block, 'o');
   } else {

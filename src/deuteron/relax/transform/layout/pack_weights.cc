@@ -380,7 +380,7 @@ class Packer : public EmittingRewriter {
     if (!IsWorthInConv(*blocks, channels, channel_axis > 1)) blocks = {channels, 1};
     const Constant held =
         operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
-    auto packed_attrs = make_object<ConvPackAttrsNode>();
+    auto packed_attrs = MakeNode<ConvPackAttrsNode>();
     packed_attrs->strides = attrs->strides;
     packed_attrs->padding = attrs->padding;
     if (operands && operands->is_padded) packed_attrs->padding = Array<int64_t>(attrs->padding.size(), 0);
@@ -433,7 +433,7 @@ class Packer : public EmittingRewriter {
     const Constant held = operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), rank - 1));
     const Constant packed =
         Once(held, columns_first ? "NK" : "KN", [&] { return PackMatrix(held, columns_first, blocks); });
-    auto attrs = make_object<DensePackAttrsNode>();
+    auto attrs = MakeNode<DensePackAttrsNode>();
     attrs->columns = columns;
     attrs->packing = operands ? operands->packing : "";
     attrs->out_dtype = held.same_as(weight) ? call->attrs.as<MatmulAttrsNode>()->out_dtype : result->dtype;

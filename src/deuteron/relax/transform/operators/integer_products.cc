@@ -191,11 +191,11 @@ class ProductConverter : public EmittingRewriter {
     const bool says_result = !IsOf(data, dtype) || !IsOf(weight, dtype);
     const auto result = says_result ? Optional<DataType>(dtype) : Optional<DataType>(std::nullopt);
     if (const auto* conv = attrs.as<Conv2DAttrsNode>()) {
-      auto of_integers = make_object<Conv2DAttrsNode>(*conv);
+      auto of_integers = MakeNode<Conv2DAttrsNode>(*conv);
       of_integers->out_dtype = result;
       attrs = Attrs(std::move(of_integers));
     } else {
-      auto of_integers = make_object<MatmulAttrsNode>();
+      auto of_integers = MakeNode<MatmulAttrsNode>();
       of_integers->out_dtype = result;
       attrs = Attrs(std::move(of_integers));
     }

@@ -149,7 +149,7 @@ class Tabulator : public EmittingRewriter {
       });
       Attrs attrs = call->attrs;
       if (const auto* quantized = attrs.as<QuantizeAttrsNode>()) {
-        auto along_one = make_object<QuantizeAttrsNode>(*quantized);
+        auto along_one = MakeNode<QuantizeAttrsNode>(*quantized);
         along_one->axis = 0;
         attrs = Attrs(std::move(along_one));
       }
