@@ -11,6 +11,7 @@
 
 #include "deuteron/driver/reproduce.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/printable.h"
 #include "deuteron/support/suggest.h"
 #include "tools/commands.h"
 
@@ -38,7 +39,7 @@ void PrintReproduction(const CLI::App& app, const transform::PassFailure& failur
 int Fail(const CLI::App& app, const tvm::ffi::Error& error) {
   const int status = ExitStatus(error.kind());
   const bool is_ours = status == 1 && !IsForMemory(error.kind());
-  std::fprintf(stderr, "deuteron: %s%s\n", is_ours ? "internal error: " : "", std::string(error.message()).c_str());
+  std::fprintf(stderr, "deuteron: %s%s\n", is_ours ? "internal error: " : "", PrintableLines(error.message()).c_str());
   if (!is_ours) return status;
   std::fprintf(stderr, "%s", std::string(error.backtrace()).c_str());
   if (const auto failure = transform::PassFailure::Of(error); failure.defined()) PrintReproduction(app, failure);
@@ -123,8 +124,9 @@ void FlushOutput() {
 }
 
 void WriteOutput(std::string_view text) {
+  const std::string printable = PrintableLines(text);
   errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) ThrowNotWritten(errno);
+  if (std::fwrite(printable.data(), 1, printable.size(), stdout) != printable.size()) ThrowNotWritten(errno);
 }
 
 int RunCommand(int argc, const char* const* argv) {
@@ -133,7 +135,7 @@ int RunCommand(int argc, const char* const* argv) {
     FlushOutput();
     return status;
   } catch (const tvm::ffi::Error& error) {
-    std::fprintf(stderr, "deuteron: %s\n", std::string(error.message()).c_str());
+    std::fprintf(stderr, "deuteron: %s\n", PrintableLines(error.message()).c_str());
     return status == 0 ? ExitStatus(error.kind()) : status;
   }
 }

@@ -294,6 +294,16 @@ TEST_F(Command, CompiledModelsAreForVerbsThatRunThem) {
   }
 }
 
+TEST_F(Command, WeightsAreNamedForACompiledModelWithoutThem) {
+  const std::string out = (folder_ / "model.so").string();
+  ASSERT_EQ(Deuteron({"compile", model_, "-o", out}).status, 0);
+  for (const std::string& model : {model_, out}) {
+    const Outcome refused = Deuteron({"run", model, "--weights", (folder_ / "other.safetensors").string()});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_CONTAINS(refused.err, model + " holds its weights");
+  }
+}
+
 TEST_F(Command, AModelIsNotOverwritten) {
   const std::string trace = (folder_ / "trace.json").string();
   std::filesystem::create_hard_link(model_, trace);

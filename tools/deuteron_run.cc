@@ -15,6 +15,7 @@
 #include "deuteron/support/error.h"
 #include "deuteron/support/limits.h"
 #include "deuteron/support/npy.h"
+#include "deuteron/support/printable.h"
 #include "tools/file_name.h"
 
 namespace deuteron {
@@ -96,7 +97,7 @@ void Run(const Options& options) {
     std::string shape;
     for (const int64_t dim : tensor.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(dim);
     const std::string dtype = tvm::ffi::DLDataTypeToString(tensor.dtype());
-    std::printf("%s: %s (%s)\n", name.c_str(), dtype.c_str(), shape.c_str());
+    std::printf("%s: %s (%s)\n", Printable(name).c_str(), dtype.c_str(), shape.c_str());
     if (!options.output_dir.empty()) WriteNpy(options.output_dir + "/" + FileName(name) + ".npy", tensor);
   }
 }
@@ -116,7 +117,7 @@ int main(int argc, char** argv) {
   try {
     deuteron::Run(deuteron::Parse(argc, argv));
   } catch (const tvm::ffi::Error& error) {
-    std::fprintf(stderr, "deuteron-run: %s\n", std::string(error.message()).c_str());
+    std::fprintf(stderr, "deuteron-run: %s\n", deuteron::PrintableLines(error.message()).c_str());
     return deuteron::ExitStatus(error.kind());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "deuteron-run: %s\n", error.what());

@@ -14,6 +14,7 @@
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/npy.h"
+#include "deuteron/support/printable.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
@@ -108,10 +109,12 @@ void RunDiff(const DiffOptions& options) {
     } else if (!options.all) {
       continue;
     }
-    std::printf("%-40s %s\n", entry.name.c_str(), problem.empty() ? "agrees" : problem.c_str());
+    std::printf("%-40s %s\n", Printable(entry.name).c_str(), problem.empty() ? "agrees" : problem.c_str());
   }
-  if (!missing[0].empty()) std::fprintf(stderr, "not in %s: %s\n", options.expected.c_str(), missing[0].c_str());
-  if (!missing[1].empty()) std::fprintf(stderr, "not in %s: %s\n", options.actual.c_str(), missing[1].c_str());
+  if (!missing[0].empty())
+    std::fprintf(stderr, "not in %s: %s\n", options.expected.c_str(), Printable(missing[0]).c_str());
+  if (!missing[1].empty())
+    std::fprintf(stderr, "not in %s: %s\n", options.actual.c_str(), Printable(missing[1]).c_str());
   if (compared == 0) {
     DEUTERON_THROW(UsageError) << options.expected << " and " << options.actual << " have no .npy file of one name";
   }

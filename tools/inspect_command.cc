@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "deuteron/frontend/onnx/import.h"
+#include "deuteron/support/printable.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
@@ -21,15 +22,16 @@ void PrintValues(const char* title, const std::vector<onnx::ModelSummary::Value>
   for (const auto& value : values) {
     std::string dims;
     for (const std::string& dim : value.dims) dims += (dims.empty() ? "" : ", ") + dim;
-    std::printf("  %s: %s (%s)\n", value.name.c_str(), value.dtype.c_str(), dims.c_str());
+    std::printf("  %s: %s (%s)\n", Printable(value.name).c_str(), value.dtype.c_str(), Printable(dims).c_str());
   }
 }
 
 void PrintSummary(const onnx::ModelSummary& summary) {
   std::printf("IR version %lld", static_cast<long long>(summary.ir_version));
-  if (!summary.producer.empty()) std::printf(", made by %s", summary.producer.c_str());
+  if (!summary.producer.empty()) std::printf(", made by %s", Printable(summary.producer).c_str());
   for (const auto& [domain, version] : summary.opsets) {
-    std::printf(", opset %s%s%lld", domain.c_str(), domain.empty() ? "" : " ", static_cast<long long>(version));
+    std::printf(", opset %s%s%lld", Printable(domain).c_str(), domain.empty() ? "" : " ",
+                static_cast<long long>(version));
   }
   std::printf("\n");
   PrintValues("inputs", summary.inputs);
@@ -38,8 +40,8 @@ void PrintSummary(const onnx::ModelSummary& summary) {
               static_cast<long long>(summary.parameters), static_cast<double>(summary.parameter_bytes) / (1024 * 1024));
   std::printf("operators\n");
   for (const auto& op : summary.ops) {
-    std::printf("  %6lld %s%s%s\n", static_cast<long long>(op.count), op.domain.c_str(), op.domain.empty() ? "" : ".",
-                op.op_type.c_str());
+    std::printf("  %6lld %s%s%s\n", static_cast<long long>(op.count), Printable(op.domain).c_str(),
+                op.domain.empty() ? "" : ".", Printable(op.op_type).c_str());
   }
   std::printf("  %6lld in all\n", static_cast<long long>(summary.nodes));
 }
@@ -58,9 +60,10 @@ size_t PrintProblems(const std::vector<onnx::Problem>& problems, bool malformed,
   }
   if (!kinds.empty()) std::printf("%s\n", title);
   for (const auto& [problem, nodes] : kinds) {
-    std::printf("  %s%s%s\n", problem->op.c_str(), problem->op.empty() ? "" : ": ", problem->reason.c_str());
-    if (!nodes.empty()) std::printf("      at %s\n", nodes.c_str());
-    if (!problem->help.empty()) std::printf("      what would help: %s\n", problem->help.c_str());
+    std::printf("  %s%s%s\n", Printable(problem->op).c_str(), problem->op.empty() ? "" : ": ",
+                PrintableLines(problem->reason).c_str());
+    if (!nodes.empty()) std::printf("      at %s\n", Printable(nodes).c_str());
+    if (!problem->help.empty()) std::printf("      what would help: %s\n", PrintableLines(problem->help).c_str());
   }
   return kinds.size();
 }

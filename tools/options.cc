@@ -23,6 +23,7 @@
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/npy.h"
+#include "deuteron/support/printable.h"
 #include "tools/pass_instruments.h"
 
 namespace deuteron::tools {
@@ -233,7 +234,9 @@ onnx::ImportOptions ToImportOptions(const ModelOptions& options, std::vector<IRM
 
 }  // namespace
 
-void PrintWarning(const std::string& message) { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
+void PrintWarning(const std::string& message) {
+  std::fprintf(stderr, "warning: %s\n", PrintableLines(message).c_str());
+}
 
 IRModule LoadModule(const ModelOptions& options) {
   CheckIsSource(options);
@@ -360,6 +363,9 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
     if (compile_ms != nullptr) *compile_ms = elapsed();
     return executable;
   }
+  if (!options.weights_file.empty()) {
+    DEUTERON_THROW(UsageError) << options.model << " holds its weights: --weights is for a compiled model without them";
+  }
   CompileOptions compile = ToCompileOptions(options);
   compile.progress = MakeProgress(options.progress);
   const PassInstruments instruments(options, [](const IRModule& module) { return script::Print(module); });
@@ -398,6 +404,11 @@ void TakeSequencesApart(std::vector<std::string>* files, std::vector<std::string
       }
       shapes->push_back(element_name);
       shapes->back().append("=").append(dims);
+    }
+    if (count == 0 && !std::filesystem::is_empty(path)) {
+      DEUTERON_THROW(UsageError) << "--input " << name << "=" << path
+                                 << " is a folder without 0.npy: that of a sequence "
+                                 << "has 0.npy, 1.npy and so on, or nothing; a tensor is a file";
     }
     shapes->push_back(name + "=" + std::to_string(count));
   }

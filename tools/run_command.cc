@@ -11,6 +11,7 @@
 
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/support/npy.h"
+#include "deuteron/support/printable.h"
 #include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/file_name.h"
@@ -98,7 +99,8 @@ void Run(RunOptions options) {
       order.push_back({{"name", info.name}, {"file", paths[i].string()}});
       if (!IsResult(*model, info.name)) continue;
     }
-    std::printf("%s: %s %s\n", info.name.c_str(), info.dtype.ToString().c_str(), ShapeText(outputs[i]).c_str());
+    std::printf("%s: %s %s\n", Printable(info.name).c_str(), info.dtype.ToString().c_str(),
+                ShapeText(outputs[i]).c_str());
     if (!options.output_dir.empty()) WriteTensor(options.output_dir / paths[i], outputs[i]);
   }
   if (!dumps) return;

@@ -91,6 +91,31 @@ def folders(command):
     failures += check(f"an optional of two: {message}", status == USAGE and "'o'" in message and "0 or 1" in message)
     status, message = command("bench", model, "--shape", "s=2", "--shape", "s[0]=1,2", "--shape", "s[1]=4,2", "--seconds", "0", "--backend", "none")
     failures += check(f"lengths by flags: {message}", status == 0)
+    (command.folder / "out.txt").write_text("no tensor")
+    status, message, _ = command.run(model, f"s={command.folder}")
+    failures += check(f"a folder of other things: {message}", status == USAGE and "is a folder without 0.npy" in message)
+    return failures
+
+
+def terminals(command):
+    """What a terminal would obey is written out, wherever names of a model are printed."""
+    failures = 0
+    clear = "\x1b[2J"
+    model = command.folder / "clear.onnx"
+
+    def save(op_type):
+        node = helper.make_node(op_type, ["x" + clear], ["y\r" + clear], name="node" + clear)
+        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x" + clear, TensorProto.FLOAT, ["n" + clear])],
+                                  [helper.make_tensor_value_info("y\r" + clear, TensorProto.FLOAT, ["n" + clear])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), model)
+
+    for op_type in ("Relu", "Missing" + clear):
+        save(op_type)
+        for verb in (["run"], ["inspect"], ["explain"], ["explain", "--json"], ["opt", "--passes", ""]):
+            result = subprocess.run([str(command.binary), verb[0], str(model), *verb[1:]], capture_output=True, timeout=600)
+            printed = (result.stdout + result.stderr).decode()
+            failures += check(f"{verb} of {op_type!r}: {printed!r}", printed and not set(printed) & {"\x1b", "\r"})
+            failures += check(f"{verb} of {op_type!r}: status {result.returncode}", result.returncode == (0 if op_type == "Relu" else UNSUPPORTED))
     return failures
 
 
@@ -100,7 +125,7 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         command = Command(arguments.binary, pathlib.Path(temporary))
-        failures = narrow(command) + folders(command)
+        failures = narrow(command) + folders(command) + terminals(command)
     print(f"{failures} failures" if failures else "files go in and come out")
     sys.exit(5 if failures else 0)
 

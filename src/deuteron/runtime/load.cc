@@ -170,6 +170,10 @@ class Loader {
           ReadSharedWeights(parts->weights_from, parts->program, parts->manifest.weight_names, &parts->keep_alive);
       return;
     }
+    if (!options_.weights_file.empty()) {
+      DEUTERON_THROW(UsageError) << path_ << " holds its weights: no file of weights (--weights, "
+                                 << "LoadOptions::weights_file) is to be named for it";
+    }
     parts->weights_from = path_;
     for (const ConstantSpec& constant : parts->program.constants) {
       parts->weights.push_back(artifact_.weights.data() + constant.offset);
