@@ -185,6 +185,21 @@ TEST(Choice, OfKernelsThatAreAlikeIsMadeOnce) {
   }
 }
 
+/// The library stores all scores of attention. To make them resident takes longer than to compile a kernel without them
+/// if there are many.
+TEST(Choice, OfAttentionForOneRunIsWhatStoresNoScoresIfThereAreMany) {
+  for (const auto& [tokens, expected] : {std::pair(512, "library"), std::pair(4096, "generated")}) {
+    const std::string n = std::to_string(tokens);
+    const IRModule module =
+        MakeModule("q: " + F32("4, " + n + ", 64") + ", k: " + F32("4, 64, " + n) + ", v: " + F32("4, " + n + ", 64"),
+                   {"s = R.matmul(q, k)", "p = R.nn.softmax(s, axis=-1)", "gv = R.matmul(p, v)"});
+    const Verdicts verdicts = VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1);
+    EXPECT_EQ(verdicts.size(), 3U);
+    for (const auto& [name, reason] : verdicts)
+      EXPECT_EQ(reason.substr(0, reason.find('-')), expected) << tokens << " " << name;
+  }
+}
+
 TEST(Choice, IsTheSameTwiceAndRuns) {
   const IRModule module = MakeModule("x: " + F32("n, 16, 14, 14") + ", v: " + F32("16, 16, 3, 3"),
                                      {"a = R.nn.conv2d(x, v, padding=[1, 1, 1, 1])", "b = R.nn.relu(a)",

@@ -48,9 +48,13 @@ constexpr double kCyclesOfBytes = 8;
 constexpr double kLeastGain = 1.1;
 /// Seconds to open the library, most of them to relocate it, and to make one of its primitives.
 constexpr double kSecondsToOpen = 8e-3, kSecondsOfPrimitive = 3e-4;
+/// What the system gives a process of memory that it has not had yet: faults, and zeros, of pages of 4 KiB or 2 MiB
+/// (measured, 0.5 to 10 GB/s).
+constexpr double kFreshBytesPerSecond = 4e9;
 /// Seconds of a core to schedule and compile kernels: convolutions with a window, of which each place at an edge has
-/// code of its own; those of one pixel, of single channels, and products; all others.
-constexpr double kSecondsOfWindow = 20e-3, kSecondsOfProduct = 10e-3, kSecondsOfKernel = 6e-3;
+/// code of its own; those of one pixel, of single channels, and products; all others; and attention beyond its parts.
+constexpr double kSecondsOfWindow = 20e-3, kSecondsOfProduct = 10e-3, kSecondsOfKernel = 6e-3,
+                 kSecondsOfAttention = 70e-3;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
@@ -334,5 +338,9 @@ double EstimateReorder(const Type& type) {
 double EstimateRoundTrip(const Type& type) {
   return 2 * tir::CostModel(Target::Current().machine).SecondsToMove(relax::AssumedBytes(type));
 }
+
+double EstimateAttentionOnce() { return kSecondsOfAttention; }
+
+double EstimateFirstTouch(const Type& type) { return relax::AssumedBytes(type) / kFreshBytesPerSecond; }
 
 }  // namespace deuteron::backend::dnnl

@@ -35,5 +35,9 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result);
 double EstimateReorder(const Type& type);
 /// Seconds to store it and load it again.
 double EstimateRoundTrip(const Type& type);
+/// Seconds until the system has given memory for it.
+double EstimateFirstTouch(const Type& type);
+/// Seconds to compile a kernel of attention beyond those of its parts: it is one function, compiled on one core.
+double EstimateAttentionOnce();
 
 }  // namespace deuteron::backend::dnnl

@@ -384,7 +384,7 @@ Value AddBinary(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
   posts.AddTo(primitive, &arguments);
   const Value dst = plan->Buffer(primitive.dst_desc());
   arguments.emplace_back(DNNL_ARG_DST, dst);
-  plan->Add(primitive, std::move(arguments));
+  plan->AddInPlace(primitive, std::move(arguments));
   return dst;
 }
 
@@ -449,7 +449,7 @@ Value AddSoftmax(PlanBuilder* plan, const JsonNode& node, const std::vector<Valu
   const ::dnnl::softmax_forward::primitive_desc primitive(Engine(), kInference, algorithm::softmax_accurate, src.desc,
                                                           src.desc, node.attrs.at("axis"), attr);
   const Value dst = plan->Buffer(primitive.dst_desc());
-  plan->Add(primitive, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
+  plan->AddInPlace(primitive, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
   return dst;
 }
 
@@ -470,10 +470,10 @@ Value AddLayerNorm(PlanBuilder* plan, const JsonNode& node, const std::vector<Va
       Engine(), kInference, src.desc, src.desc, node.attrs.at("epsilon").get<float>(), flags, attr);
   Value dst = plan->Buffer(primitive.dst_desc());
   const memory::desc row = PlainDesc({columns}, memory::data_type::f32);
-  plan->Add(primitive, {{DNNL_ARG_SRC, src},
-                        {DNNL_ARG_SCALE, plan->AsLayout(Reshape(plan, inputs.at(1), {columns}), row)},
-                        {DNNL_ARG_SHIFT, plan->AsLayout(Reshape(plan, inputs.at(2), {columns}), row)},
-                        {DNNL_ARG_DST, dst}});
+  plan->AddInPlace(primitive, {{DNNL_ARG_SRC, src},
+                               {DNNL_ARG_SCALE, plan->AsLayout(Reshape(plan, inputs.at(1), {columns}), row)},
+                               {DNNL_ARG_SHIFT, plan->AsLayout(Reshape(plan, inputs.at(2), {columns}), row)},
+                               {DNNL_ARG_DST, dst}});
   dst.desc = dst.desc.reshape(dims);
   return dst;
 }

@@ -31,6 +31,7 @@ class PayingChains {
       for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
     }
     AddValues();
+    AddAttention();
     if (expected_runs > 0) AddMaking();
   }
 
@@ -150,6 +151,47 @@ class PayingChains {
       choice_.AddValue(KernelChoice::kGenerated, readers.kernels,
                        SecondsBetween(block_.var(source).ty(), readers.is_image));
     }
+  }
+
+  /// As generated code attention is one kernel that stores no scores. The library writes them twice and reads them
+  /// twice, in memory that it asks for before the first run.
+  void AddAttention() {
+    std::vector<size_t> all;
+    std::map<std::string, std::vector<size_t>> alike;
+    double largest = 0;
+    for (size_t i = 0; i < chains_.size(); ++i) {
+      const Type& scores = TypeOf(chains_[i]);
+      const std::vector<size_t> kernels = AttentionAround(i);
+      if (kernels.empty() || IsOpen(scores)) continue;
+      choice_.AddShared(KernelChoice::kLibrary, kernels, InRuns(2 * EstimateRoundTrip(scores)));
+      alike[TextOfKernel(chains_[i].kernel, scores)].push_back(KernelChoice::kFirstKernel + i);
+      all.insert(all.end(), kernels.begin(), kernels.end());
+      largest = std::max(largest, EstimateFirstTouch(scores));
+    }
+    if (expected_runs_ == 0 || all.empty()) return;
+    for (const auto& [text, kernels] : alike) {
+      choice_.AddShared(KernelChoice::kGenerated, kernels, EstimateAttentionOnce());
+    }
+    // Calls one after the other have one memory.
+    choice_.AddShared(KernelChoice::kLibrary, all, largest);
+  }
+
+  /// The softmax that chain `softmax` is, the product before it and the one behind; nothing if it is not between two.
+  std::vector<size_t> AttentionAround(size_t softmax) const {
+    const size_t kernel = KernelChoice::kFirstKernel + softmax;
+    const auto& [name, members] = chains_[softmax].chain;
+    if (name != "dnnl.softmax") return {};
+    std::set<size_t> kernels = {kernel}, sources;
+    for (const size_t member : members) block_.CollectSources(member, &sources);
+    for (const size_t source : sources) {
+      const size_t producer = kernel_of_[source];
+      if (producer >= KernelChoice::kFirstKernel && IsAttention(producer, kernel)) kernels.insert(producer);
+    }
+    for (const size_t reader : block_.ReadersOf(block_.var(members.back()))) {
+      if (IsAttention(kernel, kernel_of_[reader])) kernels.insert(kernel_of_[reader]);
+    }
+    if (kernels.size() != 3) return {};
+    return {kernels.begin(), kernels.end()};
   }
 
   /// Whether two kernels, of which one reads the other, are parts of what generated code computes as one: of attention.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "deuteron/backend/dnnl/arenas.h"
 #include "deuteron/backend/dnnl/gomp.h"
 #include "deuteron/support/error.h"
 
@@ -15,25 +16,54 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kAlignment = 64;
 size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// What one call in flight needs: memory, and the primitives' arguments in it.
+/// What one call in flight needs: the primitives' arguments, in an arena.
 struct Frame {
   ::dnnl::stream stream{Engine()};
-  std::unique_ptr<char, void (*)(void*)> arena;
   std::vector<std::vector<dnnl_exec_arg_t>> arguments;
   /// Keeps what `arguments` refers to.
   std::vector<memory> memories;
   /// Memory objects over the caller's tensors: (input or output, number) → objects.
   std::vector<std::pair<uint32_t, memory>> inputs, outputs;
+  /// The same over the arena that they were last in: (where in it, object).
+  std::vector<std::pair<size_t, memory>> buffers;
+  const char* arena = nullptr;
+
+  void MoveTo(char* data) {
+    if (data == arena) return;
+    for (auto& [offset, object] : buffers) object.set_data_handle(data + offset);
+    arena = data;
+  }
+};
+
+/// An arena during a call.
+class ArenaOfCall {
+ public:
+  ArenaOfCall(Arenas* arenas, size_t bytes) : arenas_(arenas), arena_(arenas->Take(bytes)) {}
+  ~ArenaOfCall() { arenas_->GiveBack(std::move(arena_)); }
+  ArenaOfCall(const ArenaOfCall&) = delete;
+  ArenaOfCall& operator=(const ArenaOfCall&) = delete;
+  char* data() const { return arena_.data.get(); }
+
+ private:
+  Arenas* const arenas_;
+  Arenas::Arena arena_;
 };
 
 class PreparedPlan : public JsonRuntime::Plan {
  public:
   PreparedPlan(std::vector<PlanBuilder::Step> steps, std::vector<PlanBuilder::BufferInfo> buffers, size_t arena_bytes,
                const DeuteronHost* host)
-      : steps_(std::move(steps)), buffers_(std::move(buffers)), arena_bytes_(arena_bytes), host_(host) {}
+      : steps_(std::move(steps)),
+        buffers_(std::move(buffers)),
+        arena_bytes_(arena_bytes),
+        host_(host),
+        arenas_(&Arenas::Get(host)),
+        user_(arenas_, arena_bytes) {}
 
   void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs) const override {
     std::unique_ptr<Frame> frame = Acquire();
+    std::optional<ArenaOfCall> arena;
+    if (arena_bytes_ > 0) frame->MoveTo(arena.emplace(arenas_, arena_bytes_).data());
     const auto data = [](const DLTensor* tensor) { return static_cast<char*>(tensor->data) + tensor->byte_offset; };
     for (auto& [index, object] : frame->inputs) object.set_data_handle(data(inputs[index]));
     for (auto& [index, object] : frame->outputs) object.set_data_handle(data(outputs[index]));
@@ -74,12 +104,7 @@ class PreparedPlan : public JsonRuntime::Plan {
         return frame;
       }
     }
-    auto frame = std::make_unique<Frame>(Frame{.arena = {nullptr, host_->release}});
-    if (arena_bytes_ > 0) {
-      frame->arena.reset(static_cast<char*>(host_->allocate(static_cast<int64_t>(arena_bytes_))));
-      if (frame->arena == nullptr)
-        DEUTERON_THROW(MemoryError) << "out of memory: oneDNN needs " << arena_bytes_ << " bytes";
-    }
+    auto frame = std::make_unique<Frame>();
     for (const PlanBuilder::Step& step : steps_) {
       auto& arguments = frame->arguments.emplace_back();
       for (const auto& [id, value] : step.arguments) arguments.push_back({id, Object(frame.get(), value)});
@@ -91,9 +116,9 @@ class PreparedPlan : public JsonRuntime::Plan {
     if (value.place == Value::kMemory) return value.packed.get();
     void* data = nullptr;
     if (value.place == Value::kConstant) data = const_cast<void*>(value.data);
-    if (value.place == Value::kBuffer) data = frame->arena.get() + buffers_[value.index].offset;
     memory object(value.desc, Engine(), data);
     frame->memories.push_back(object);
+    if (value.place == Value::kBuffer) frame->buffers.emplace_back(buffers_[value.index].offset, object);
     if (value.place == Value::kInput) frame->inputs.emplace_back(value.index, object);
     if (value.place == Value::kOutput) frame->outputs.emplace_back(value.index, object);
     return object.get();
@@ -103,6 +128,8 @@ class PreparedPlan : public JsonRuntime::Plan {
   std::vector<PlanBuilder::BufferInfo> buffers_;
   size_t arena_bytes_;
   const DeuteronHost* host_;
+  Arenas* const arenas_;
+  const Arenas::User user_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> idle_;
 };
@@ -234,6 +261,12 @@ void PlanBuilder::Add(const ::dnnl::primitive_desc_base& description, std::vecto
   Append({.number = maker_.Add(description), .arguments = std::move(arguments), .kernel = kernel_});
 }
 
+void PlanBuilder::AddInPlace(const ::dnnl::primitive_desc_base& description,
+                             std::vector<std::pair<int, Value>> arguments) {
+  Add(description, std::move(arguments));
+  steps_.back().may_be_in_place = true;
+}
+
 void PlanBuilder::Copy(const Value& from, const Value& to) {
   std::vector<std::pair<int, Value>> arguments = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
   if (const auto transposition = AsTransposition(from.desc, to.desc)) {
@@ -285,8 +318,33 @@ void PlanBuilder::Output(uint32_t index, const Value& value, const memory::desc&
   Copy(source, output);
 }
 
+void PlanBuilder::MergeInPlace(int at) {
+  const auto& arguments = steps_[at].arguments;
+  const Value& from = arguments.front().second;
+  const auto result = std::find_if(arguments.begin(), arguments.end(),
+                                   [](const auto& argument) { return argument.first == DNNL_ARG_DST; });
+  const Value& to = result->second;
+  if (from.place != Value::kBuffer || to.place != Value::kBuffer || from.desc != to.desc) return;
+  const uint32_t kept = from.index, merged = to.index;
+  const auto readers = std::count_if(arguments.begin(), arguments.end(), [kept](const auto& argument) {
+    return argument.second.place == Value::kBuffer && argument.second.index == kept;
+  });
+  if (readers > 1 || buffers_[kept].last != at || buffers_[merged].first != at) return;
+  for (size_t i = at; i < steps_.size(); ++i) {
+    for (auto& [id, value] : steps_[i].arguments) {
+      if (value.place == Value::kBuffer && value.index == merged) value.index = kept;
+    }
+  }
+  buffers_[kept].last = buffers_[merged].last;
+  buffers_[kept].bytes = std::max(buffers_[kept].bytes, buffers_[merged].bytes);
+  buffers_[merged].first = -1;
+}
+
 /// Offsets such that buffers whose lives overlap do not: the largest first, each at the lowest place that is free.
 size_t PlanBuilder::PlaceBuffers() {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i].may_be_in_place) MergeInPlace(static_cast<int>(i));
+  }
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < buffers_.size(); ++i) {
     if (buffers_[i].first >= 0) order.push_back(i);

@@ -101,6 +101,8 @@ class PlanBuilder {
   Value Buffer(const memory::desc& desc);
   /// Appends a primitive, which Finish makes; its scratchpad is added. `arguments` by DNNL_ARG_….
   void Add(const ::dnnl::primitive_desc_base& description, std::vector<std::pair<int, Value>> arguments);
+  /// The same; DNNL_ARG_DST may lie where the first of `arguments` does, if nobody reads that afterwards.
+  void AddInPlace(const ::dnnl::primitive_desc_base& description, std::vector<std::pair<int, Value>> arguments);
   /// What is added from now on is part of the graph's kernel `index`.
   void BeginKernel(uint32_t index) { kernel_ = index; }
   /// `value` is result `index` of the graph.
@@ -123,6 +125,7 @@ class PlanBuilder {
     std::vector<std::pair<int, Value>> arguments;
     /// Instead of the primitive, from the first argument to the second.
     std::optional<Transposition> transposition;
+    bool may_be_in_place = false;
     /// The one that it is for.
     uint32_t kernel;
   };
@@ -134,6 +137,8 @@ class PlanBuilder {
   };
 
  private:
+  /// Lets the result of step `at` lie where its first argument does, if it may.
+  void MergeInPlace(int at);
   size_t PlaceBuffers();
   void TakePrimitives();
   /// Appends what copies `from` to `to`, each laid out as it says.
