@@ -54,7 +54,7 @@ constexpr double kFreshBytesPerSecond = 4e9;
 /// Seconds of a core to schedule and compile kernels: convolutions with a window, of which each place at an edge has
 /// code of its own; those of one pixel, of single channels, and products; all others; and attention beyond its parts.
 constexpr double kSecondsOfWindow = 20e-3, kSecondsOfProduct = 10e-3, kSecondsOfKernel = 6e-3,
-                 kSecondsOfAttention = 70e-3;
+                 kSecondsOfAttention = 60e-3;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 

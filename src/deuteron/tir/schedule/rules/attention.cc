@@ -359,34 +359,45 @@ class AttentionScheduler {
 
   /// The products, divided, at the rows that there are.
   const char* Result(Array<Stmt>* stages) {
+    Divide(stages);
     return ByFullness([&](bool is_full, Stmt* stmt) { return Result(is_full, stmt); }, stages);
   }
 
-  /// Of a tile with fewer rows all are divided first: how many there are is known then.
+  /// Where they lie: a vector of rows has a vector of sums.
+  void Divide(Array<Stmt>* stages) {
+    const Buffer quotients("quotients", products_->dtype, products_->shape);
+    AttentionStage stage = StageOf(Filled());
+    stage.AddValues("quotients", quotients, products_->shape, [&](const Array<Var>& i) {
+      return Quotient(BufferLoad(products_, {i[0], i[1]}), BufferLoad(sum_, {i[1]}));
+    });
+    stages->push_back(Updated(Scheduled(stage, {products_, sum_}, {quotients}), products_, quotients));
+  }
+
+  /// Of a tile with fewer rows all are transposed first: how many there are is known then.
   const char* Result(bool is_full, Stmt* stmt) {
     const Buffer whole = WriteBuffer(plan_.output);
     const PrimExpr width = ExtentOf(plan_.output, kColumn);
     const PrimExpr rows = is_full ? Filled() : tile_.rows;
-    const Buffer quotients("quotients", whole->dtype, {Filled(), width});
-    AttentionStage division = StageOf(Filled());
+    const Buffer transposed("rows", whole->dtype, {Filled(), width});
+    AttentionStage transposition = StageOf(Filled());
     AttentionStage stage = StageOf(rows);
-    (is_full ? stage : division).AddValues("quotients", quotients, {Filled(), width}, [&](const Array<Var>& i) {
-      return Quotient(BufferLoad(products_, {i[1], i[0]}), BufferLoad(sum_, {i[0]}));
+    (is_full ? stage : transposition).AddValues("rows", transposed, {Filled(), width}, [&](const Array<Var>& i) {
+      return BufferLoad(products_, {i[1], i[0]});
     });
-    stage.Keep(whole, quotients, {kRow, kColumn});
+    stage.Keep(whole, transposed, {kRow, kColumn});
     if (plan_.epilogue.empty()) {
-      stage.AddResult(whole, quotients);
+      stage.AddResult(whole, transposed);
     } else if (const char* why = stage.Add(plan_.epilogue, {kRow, kColumn})) {
       return why;
     }
     if (is_full) {
-      stage.Allocate(quotients);
-      *stmt = Scheduled(stage, {products_, sum_}, {});
+      stage.Allocate(transposed);
+      *stmt = Scheduled(stage, {products_}, {});
       return nullptr;
     }
-    allocated_.push_back(quotients);
-    const Stmt divided = Scheduled(division, {products_, sum_}, {quotients});
-    *stmt = SeqStmt::Flatten(Array<Stmt>{divided, Scheduled(stage, {quotients}, {})});
+    allocated_.push_back(transposed);
+    const Stmt all = Scheduled(transposition, {products_}, {transposed});
+    *stmt = SeqStmt::Flatten(Array<Stmt>{all, Scheduled(stage, {transposed}, {})});
     return nullptr;
   }
 
