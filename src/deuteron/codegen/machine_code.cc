@@ -96,14 +96,14 @@ GeneratorAhead::GeneratorAhead() {
     if (!lock.owns_lock() || opened.generator != nullptr) return;
   }
   try {
-    thread_ = std::thread([] {
+    thread_ = std::thread([processor = ThisProcessor()] {
+      KeepThisThreadOff(processor);
       try {
         Generator();
       } catch (const std::exception&) {
         // Whoever needs it tries again.
       }
     });
-    ThreadPlacement(thread_.native_handle()).AvoidThisProcessor();
   } catch (const std::exception&) {
     // There is no thread for it.
   }

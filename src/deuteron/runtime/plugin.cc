@@ -197,7 +197,8 @@ void OpenPluginAhead(const std::string& name) {
   // Made here: a fork does not wait for a thread that makes it.
   Plugins::Get();
   try {
-    std::thread opener([name] {
+    std::thread opener([name, processor = ThisProcessor()] {
+      KeepThisThreadOff(processor);
       // It needs a processor, which no worker shall wait for.
       const ComputeScope scope;
       try {
@@ -206,7 +207,6 @@ void OpenPluginAhead(const std::string& name) {
         // Whoever needs it tries again.
       }
     });
-    ThreadPlacement(opener.native_handle()).AvoidThisProcessor();
     opener.detach();
   } catch (const std::exception&) {
     // There is no thread for it.

@@ -12,10 +12,12 @@
 
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/cgroup.h"
+#include "deuteron/support/thread_placement.h"
 
 namespace deuteron::runtime {
 namespace {
 
+/// Processors of the calling thread, those among them that it was only kept off.
 int AffinityCount() {
   // Machines may have more processors than a fixed cpu_set_t holds.
   for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
@@ -24,7 +26,7 @@ int AffinityCount() {
     const int status = sched_getaffinity(0, bytes, set);
     const int count = status == 0 ? CPU_COUNT_S(bytes, set) : 0;
     CPU_FREE(set);
-    if (status == 0) return std::max(count, 1);
+    if (status == 0) return std::max(count, 1) + TakenFromThisThread();
   }
   return 1;
 }

@@ -33,11 +33,11 @@ void ForEachInParallel(size_t count, size_t threads, const std::function<void(si
   // Where the system gives no more threads, those that there are do the rest.
   try {
     for (size_t i = 1; i < std::min(threads, count); ++i) {
-      workers.emplace_back([&] {
+      workers.emplace_back([&, processor = ThisProcessor()] {
+        KeepThisThreadOff(processor);
         const LimitScope scope(limits);
         work();
       });
-      ThreadPlacement(workers.back().native_handle()).AvoidThisProcessor();
     }
   } catch (const std::system_error&) {
   }

@@ -1,6 +1,7 @@
 #include "deuteron/support/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <stdexcept>
@@ -41,6 +42,17 @@ TEST(ForEachInParallel, HasTheLimitsOfTheCaller) {
   std::atomic<int> different{0};
   ForEachInParallel(64, 4, [&](size_t) { different += CurrentLimits().nodes != 12; });
   EXPECT_EQ(different.load(), 0);
+}
+
+/// Threads that have ended before anybody looked after them, too.
+TEST(ForEachInParallel, LeavesTheCallerWhereItMayRun) {
+  cpu_set_t before, after;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  for (int round = 0; round < 1000; ++round) {
+    ForEachInParallel(3, 3, [](size_t) {});
+    ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+    ASSERT_TRUE(CPU_EQUAL(&before, &after)) << round;
+  }
 }
 
 }  // namespace

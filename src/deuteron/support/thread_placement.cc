@@ -3,6 +3,23 @@
 #include <sched.h>
 
 namespace deuteron {
+namespace {
+
+thread_local int taken_from_this_thread = 0;
+
+}  // namespace
+
+int ThisProcessor() { return sched_getcpu(); }
+
+void KeepThisThreadOff(int processor) {
+  cpu_set_t allowed;
+  if (processor < 0 || processor >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  if (!CPU_ISSET(processor, &allowed) || CPU_COUNT(&allowed) == 1) return;
+  CPU_CLR(processor, &allowed);
+  if (sched_setaffinity(0, sizeof allowed, &allowed) == 0) ++taken_from_this_thread;
+}
+
+int TakenFromThisThread() { return taken_from_this_thread; }
 
 void ThreadPlacement::AvoidThisProcessor() {
   const int here = sched_getcpu();

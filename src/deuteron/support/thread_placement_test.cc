@@ -73,5 +73,22 @@ TEST_F(Placement, ThreadWithOneProcessorKeepsItAndGetsNoOther) {
   }
 }
 
+/// What is counted against is what the thread had.
+TEST(KeepThisThreadOff, LeavesTheOtherProcessorsAndOneAtLeast) {
+  std::thread([] {
+    const cpu_set_t before = AllowedOf(pthread_self());
+    const int here = ThisProcessor();
+    KeepThisThreadOff(here);
+    cpu_set_t expected = before, now = AllowedOf(pthread_self());
+    if (CPU_COUNT(&before) > 1) CPU_CLR(here, &expected);
+    EXPECT_TRUE(CPU_EQUAL(&now, &expected));
+    for (int i = -1; i < CPU_SETSIZE; ++i) KeepThisThreadOff(i);
+    now = AllowedOf(pthread_self());
+    EXPECT_EQ(CPU_COUNT(&now), 1);
+    EXPECT_EQ(CPU_COUNT(&now) + TakenFromThisThread(), CPU_COUNT(&before));
+  }).join();
+  EXPECT_EQ(TakenFromThisThread(), 0);
+}
+
 }  // namespace
 }  // namespace deuteron
