@@ -4,7 +4,12 @@
 #include <tvm/ffi/string.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
 
+#include "deuteron/backend/dnnl/attention.h"
 #include "deuteron/backend/dnnl/gomp.h"
 #include "deuteron/backend/dnnl/held_layout.h"
 #include "deuteron/backend/dnnl/kernels.h"
@@ -72,11 +77,31 @@ class DnnlRuntime : public JsonRuntime {
       values[index] = {plan.Constant(DataOf(index), desc)};
     }
     std::vector<const JsonNode*> kernels;
+    std::vector<uint32_t> kernel_of(graph().nodes.size());
     for (uint32_t i = 0; i < graph().nodes.size(); ++i) {
       if (graph().nodes[i].kind != JsonNode::kKernel) continue;
-      plan.BeginKernel(static_cast<uint32_t>(kernels.size()));
+      kernel_of[i] = static_cast<uint32_t>(kernels.size());
       kernels.push_back(&graph().nodes[i]);
+    }
+    const std::map<uint32_t, AttentionNodes> attention = FindAttention(graph());
+    // They wait for the rest of it.
+    std::set<uint32_t> parts_of_attention;
+    for (const auto& [product, nodes] : attention) parts_of_attention.insert({nodes.scores, nodes.softmax});
+    const auto add = [&](uint32_t i) {
+      plan.BeginKernel(kernel_of[i]);
       values[i] = {Add(&plan, graph().nodes[i], values)};
+    };
+    for (uint32_t i = 0; i < graph().nodes.size(); ++i) {
+      if (graph().nodes[i].kind != JsonNode::kKernel || parts_of_attention.count(i) != 0) continue;
+      if (const auto it = attention.find(i); it != attention.end()) {
+        if (const auto whole = AddWhole(&plan, i, it->second, kernel_of, values)) {
+          values[i] = {*whole};
+          continue;
+        }
+        add(it->second.scores);
+        add(it->second.softmax);
+      }
+      add(i);
     }
     for (uint32_t i = 0; i < graph().heads.size(); ++i) {
       const JsonEntry head = graph().heads[i];
@@ -105,6 +130,22 @@ class DnnlRuntime : public JsonRuntime {
     const DeuteronHost* host_;
     int threads_;
   };
+
+  std::optional<Value> AddWhole(PlanBuilder* plan, uint32_t product, const AttentionNodes& nodes,
+                                const std::vector<uint32_t>& kernel_of,
+                                const std::vector<std::vector<Value>>& values) const {
+    const JsonNode &scores = graph().nodes[nodes.scores], &last = graph().nodes[product];
+    const auto input = [&](const JsonNode& node, size_t i) {
+      return values[node.inputs.at(i).node][node.inputs[i].output];
+    };
+    try {
+      return AddAttention(
+          plan, {&scores, &graph().nodes[nodes.softmax], &last, kernel_of[nodes.scores], kernel_of[nodes.softmax],
+                 kernel_of[product], input(scores, 0), input(scores, 1), input(last, 1)});
+    } catch (const ::dnnl::error& error) {
+      ThrowRefused(error, scores);
+    }
+  }
 
   Value Add(PlanBuilder* plan, const JsonNode& node, const std::vector<std::vector<Value>>& values) const {
     std::vector<Value> inputs;

@@ -202,6 +202,36 @@ TEST(Dnnl, PoolingNormsAndSoftmax) {
       MakeModule("x: " + T("3, 4, 6") + ", w: " + T("6, 9"), {"a = R.matmul(x, w)", "gv = R.nn.softmax(a, axis=-1)"}));
 }
 
+/// Results lie where operands do that nobody reads afterwards, and only then; all plans have their buffers in one
+/// memory.
+TEST(Dnnl, ResultsLieWhereOperandsDo) {
+  const std::string params = "x: " + T("3, 4, 6") + ", w: " + T("6, 8") + ", g: " + T("8") + ", v: " + T("8, 5");
+  ExpectAgrees(MakeModule(params, {"a = R.matmul(x, w)", "b = R.nn.softmax(a, axis=-1)", "c = R.nn.softmax(b, axis=1)",
+                                   "d = R.nn.layer_norm(c, g, g, axes=[-1])", "gv = R.matmul(d, v)"}));
+  for (const char* last : {"gv = R.matmul(b, c)", "gv = R.matmul(c, b)"}) {
+    ExpectAgrees(MakeModule(params, {"a = R.matmul(x, w)", "b = R.nn.softmax(a, axis=-1)",
+                                     "c = R.permute_dims(R.nn.layer_norm(b, g, g, axes=[-1]), axes=[0, 2, 1])", last}),
+                 1);
+  }
+  const std::string images = "x: " + T("1, 8, 9, 9") + ", w: " + T("8, 8, 3, 3");
+  for (const char* sum : {"R.add(a, b)", "R.add(b, a)"}) {
+    ExpectAgrees(
+        MakeModule(images, {"a = R.nn.conv2d(x, w, padding=1)", "b = R.nn.conv2d(a, w, padding=1)",
+                            "c = " + std::string(sum), "d = R.nn.conv2d(c, w, padding=1)", "gv = R.add(d, a)"}));
+  }
+}
+
+/// Parts of the batch one after the other, in the same memory; operands that are one tensor.
+TEST(Dnnl, AttentionOfManyScoresIsComputedInParts) {
+  const std::vector<std::string> attention = {"s = R.matmul(q, k)", "p = R.nn.softmax(s, axis=-1)",
+                                              "gv = R.matmul(p, v)"};
+  ExpectAgrees(
+      MakeModule("q: " + T("2, 2, 500, 2") + ", k: " + T("2, 2, 2, 600") + ", v: " + T("2, 2, 600, 3"), attention));
+  ExpectAgrees(MakeModule("q: " + T("n, 750, 2") + ", k: " + T("n, 2, 750"),
+                          {attention[0], attention[1], "gv = R.matmul(p, q)"}),
+               0, {2, 1});
+}
+
 TEST(Dnnl, KeepsSymbolicShapesApart) {
   ExpectAgrees(
       MakeModule("x: R.Tensor((\"n\", 3, \"h\", 20), \"float32\"), w: " + T("8, 3, 3, 3") + ", b: " + T("1, 8, 1, 1"),

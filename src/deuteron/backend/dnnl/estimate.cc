@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "deuteron/backend/dnnl/attention_parts.h"
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/target/target.h"
@@ -341,6 +342,14 @@ double EstimateRoundTrip(const Type& type) {
 
 double EstimateAttentionOnce() { return kSecondsOfAttention; }
 
-double EstimateFirstTouch(const Type& type) { return relax::AssumedBytes(type) / kFreshBytesPerSecond; }
+ScoresEstimate EstimateScores(const Type& type) {
+  const std::vector<int64_t> dims = DimsOf(type);
+  const double bytes = relax::AssumedBytes(type);
+  const int64_t batch = dims.size() < 3 ? 1 : std::max<int64_t>(Product(dims, 0, dims.size() - 2), 1);
+  const int64_t part = AtOnce(batch, static_cast<int64_t>(bytes / static_cast<double>(batch)));
+  const double parts = static_cast<double>(batch) / static_cast<double>(part);
+  const tir::CostModel costs(Target::Current().machine);
+  return {.round_trip = 2 * parts * costs.SecondsToMove(bytes / parts), .once = bytes / parts / kFreshBytesPerSecond};
+}
 
 }  // namespace deuteron::backend::dnnl

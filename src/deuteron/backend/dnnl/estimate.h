@@ -35,8 +35,13 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result);
 double EstimateReorder(const Type& type);
 /// Seconds to store it and load it again.
 double EstimateRoundTrip(const Type& type);
-/// Seconds until the system has given memory for it.
-double EstimateFirstTouch(const Type& type);
+/// Of scores of attention: seconds to store them and load them again, a part of the batch at a time, and until the
+/// system has given memory for such a part.
+struct ScoresEstimate {
+  double round_trip = 0;
+  double once = 0;
+};
+ScoresEstimate EstimateScores(const Type& type);
 /// Seconds to compile a kernel of attention beyond those of its parts: it is one function, compiled on one core.
 double EstimateAttentionOnce();
 

@@ -163,10 +163,12 @@ class PayingChains {
       const Type& scores = TypeOf(chains_[i]);
       const std::vector<size_t> kernels = AttentionAround(i);
       if (kernels.empty() || IsOpen(scores)) continue;
-      choice_.AddShared(KernelChoice::kLibrary, kernels, InRuns(2 * EstimateRoundTrip(scores)));
+      const ScoresEstimate estimate = EstimateScores(scores);
+      choice_.AddShared(KernelChoice::kLibrary, kernels, InRuns(2 * estimate.round_trip));
       alike[TextOfKernel(chains_[i].kernel, scores)].push_back(KernelChoice::kFirstKernel + i);
       all.insert(all.end(), kernels.begin(), kernels.end());
-      largest = std::max(largest, EstimateFirstTouch(scores));
+      // Before and behind the softmax.
+      largest = std::max(largest, 2 * estimate.once);
     }
     if (expected_runs_ == 0 || all.empty()) return;
     for (const auto& [text, kernels] : alike) {

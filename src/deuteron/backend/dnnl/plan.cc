@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "deuteron/backend/dnnl/arenas.h"
 #include "deuteron/backend/dnnl/gomp.h"
@@ -22,8 +23,13 @@ struct Frame {
   std::vector<std::vector<dnnl_exec_arg_t>> arguments;
   /// Keeps what `arguments` refers to.
   std::vector<memory> memories;
-  /// Memory objects over the caller's tensors: (input or output, number) → objects.
-  std::vector<std::pair<uint32_t, memory>> inputs, outputs;
+  /// Memory objects over the caller's tensors: which one, and where in it.
+  struct OfCaller {
+    uint32_t index;
+    size_t offset;
+    memory object;
+  };
+  std::vector<OfCaller> inputs, outputs;
   /// The same over the arena that they were last in: (where in it, object).
   std::vector<std::pair<size_t, memory>> buffers;
   const char* arena = nullptr;
@@ -65,8 +71,8 @@ class PreparedPlan : public JsonRuntime::Plan {
     std::optional<ArenaOfCall> arena;
     if (arena_bytes_ > 0) frame->MoveTo(arena.emplace(arenas_, arena_bytes_).data());
     const auto data = [](const DLTensor* tensor) { return static_cast<char*>(tensor->data) + tensor->byte_offset; };
-    for (auto& [index, object] : frame->inputs) object.set_data_handle(data(inputs[index]));
-    for (auto& [index, object] : frame->outputs) object.set_data_handle(data(outputs[index]));
+    for (auto& [index, offset, object] : frame->inputs) object.set_data_handle(data(inputs[index]) + offset);
+    for (auto& [index, offset, object] : frame->outputs) object.set_data_handle(data(outputs[index]) + offset);
     const bool is_profiled = host_->is_profiled() != 0;
     Clock::time_point begin;
     for (size_t i = 0; i < steps_.size(); ++i) {
@@ -118,9 +124,9 @@ class PreparedPlan : public JsonRuntime::Plan {
     if (value.place == Value::kConstant) data = const_cast<void*>(value.data);
     memory object(value.desc, Engine(), data);
     frame->memories.push_back(object);
-    if (value.place == Value::kBuffer) frame->buffers.emplace_back(buffers_[value.index].offset, object);
-    if (value.place == Value::kInput) frame->inputs.emplace_back(value.index, object);
-    if (value.place == Value::kOutput) frame->outputs.emplace_back(value.index, object);
+    if (value.place == Value::kBuffer) frame->buffers.emplace_back(buffers_[value.index].offset + value.offset, object);
+    if (value.place == Value::kInput) frame->inputs.push_back({value.index, value.offset, object});
+    if (value.place == Value::kOutput) frame->outputs.push_back({value.index, value.offset, object});
     return object.get();
   }
 
@@ -267,6 +273,40 @@ void PlanBuilder::AddInPlace(const ::dnnl::primitive_desc_base& description,
   steps_.back().may_be_in_place = true;
 }
 
+Value PlanBuilder::BeginParts(const Value& value, int64_t count) {
+  first_of_parts_ = steps_.size();
+  memory::dims dims = value.desc.get_dims();
+  dims[0] = count;
+  Value part = value;
+  part.desc = PlainDesc(dims, value.desc.get_data_type());
+  part_bytes_[{value.place, value.index}] = part.desc.get_size();
+  return part;
+}
+
+Value PlanBuilder::EndParts(const Value& result, int64_t parts) {
+  memory::dims dims = result.desc.get_dims();
+  dims[0] *= parts;
+  const Value whole = Buffer(PlainDesc(dims, result.desc.get_data_type()));
+  part_bytes_[{whole.place, whole.index}] = result.desc.get_size();
+  // The steps so far are those of the first part.
+  std::vector<Step> of_part(std::make_move_iterator(steps_.begin() + static_cast<std::ptrdiff_t>(first_of_parts_)),
+                            std::make_move_iterator(steps_.end()));
+  steps_.resize(first_of_parts_);
+  for (int64_t i = 0; i < parts; ++i) {
+    for (Step step : of_part) {
+      for (auto& [id, value] : step.arguments) {
+        if (value.place == result.place && value.index == result.index) value.index = whole.index;
+        const auto bytes = part_bytes_.find({value.place, value.index});
+        if (bytes != part_bytes_.end()) value.offset += static_cast<size_t>(i) * bytes->second;
+      }
+      Append(std::move(step));
+    }
+  }
+  buffers_[result.index].first = -1;
+  part_bytes_.clear();
+  return whole;
+}
+
 void PlanBuilder::Copy(const Value& from, const Value& to) {
   std::vector<std::pair<int, Value>> arguments = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
   if (const auto transposition = AsTransposition(from.desc, to.desc)) {
@@ -318,33 +358,37 @@ void PlanBuilder::Output(uint32_t index, const Value& value, const memory::desc&
   Copy(source, output);
 }
 
-void PlanBuilder::MergeInPlace(int at) {
-  const auto& arguments = steps_[at].arguments;
-  const Value& from = arguments.front().second;
-  const auto result = std::find_if(arguments.begin(), arguments.end(),
-                                   [](const auto& argument) { return argument.first == DNNL_ARG_DST; });
-  const Value& to = result->second;
-  if (from.place != Value::kBuffer || to.place != Value::kBuffer || from.desc != to.desc) return;
-  const uint32_t kept = from.index, merged = to.index;
-  const auto readers = std::count_if(arguments.begin(), arguments.end(), [kept](const auto& argument) {
-    return argument.second.place == Value::kBuffer && argument.second.index == kept;
-  });
-  if (readers > 1 || buffers_[kept].last != at || buffers_[merged].first != at) return;
-  for (size_t i = at; i < steps_.size(); ++i) {
-    for (auto& [id, value] : steps_[i].arguments) {
-      if (value.place == Value::kBuffer && value.index == merged) value.index = kept;
+void PlanBuilder::MergeInPlace() {
+  std::vector<uint32_t> kept(buffers_.size());
+  std::iota(kept.begin(), kept.end(), 0);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    auto& arguments = steps_[i].arguments;
+    for (auto& [id, value] : arguments) {
+      if (value.place == Value::kBuffer) value.index = kept[value.index];
     }
+    if (!steps_[i].may_be_in_place) continue;
+    const Value& from = arguments.front().second;
+    Value& to = std::find_if(arguments.begin(), arguments.end(), [](const auto& argument) {
+                  return argument.first == DNNL_ARG_DST;
+                })->second;
+    if (from.place != Value::kBuffer || to.place != Value::kBuffer || from.desc != to.desc) continue;
+    const auto reads = std::count_if(arguments.begin(), arguments.end(), [&from](const auto& argument) {
+      return argument.second.place == Value::kBuffer && argument.second.index == from.index;
+    });
+    BufferInfo &operand = buffers_[from.index], &result = buffers_[to.index];
+    const int at = static_cast<int>(i);
+    if (reads > 1 || operand.last != at || result.first != at) continue;
+    operand.last = result.last;
+    operand.bytes = std::max(operand.bytes, result.bytes);
+    result.first = -1;
+    kept[to.index] = from.index;
+    to.index = from.index;
   }
-  buffers_[kept].last = buffers_[merged].last;
-  buffers_[kept].bytes = std::max(buffers_[kept].bytes, buffers_[merged].bytes);
-  buffers_[merged].first = -1;
 }
 
 /// Offsets such that buffers whose lives overlap do not: the largest first, each at the lowest place that is free.
 size_t PlanBuilder::PlaceBuffers() {
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    if (steps_[i].may_be_in_place) MergeInPlace(static_cast<int>(i));
-  }
+  MergeInPlace();
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < buffers_.size(); ++i) {
     if (buffers_[i].first >= 0) order.push_back(i);
@@ -375,7 +419,7 @@ void PlanBuilder::TakePrimitives() {
   try {
     std::vector<::dnnl::primitive> primitives = maker_.Finish();
     for (Step& step : steps_) {
-      if (!step.transposition) step.primitive = std::move(primitives[step.number]);
+      if (!step.transposition) step.primitive = primitives[step.number];
     }
   } catch (const PrimitiveMaker::Refused& refused) {
     for (const Step& step : steps_) {

@@ -79,6 +79,8 @@ struct Value {
   Place place = kNone;
   /// Input, output or buffer number.
   uint32_t index = 0;
+  /// Bytes into it at which it begins.
+  size_t offset = 0;
   const void* data = nullptr;
   /// kMemory: a packed constant, or Filled().
   memory packed;
@@ -103,6 +105,12 @@ class PlanBuilder {
   void Add(const ::dnnl::primitive_desc_base& description, std::vector<std::pair<int, Value>> arguments);
   /// The same; DNNL_ARG_DST may lie where the first of `arguments` does, if nobody reads that afterwards.
   void AddInPlace(const ::dnnl::primitive_desc_base& description, std::vector<std::pair<int, Value>> arguments);
+  /// Of a plain input or buffer, the first `count` along its first dimension. What is added from now on until EndParts
+  /// is executed once for each such part.
+  Value BeginParts(const Value& value, int64_t count);
+  /// `parts` parts, one after the other, of which each gives such a plain `result`: all results, along the first
+  /// dimension.
+  Value EndParts(const Value& result, int64_t parts);
   /// What is added from now on is part of the graph's kernel `index`.
   void BeginKernel(uint32_t index) { kernel_ = index; }
   /// `value` is result `index` of the graph.
@@ -137,8 +145,8 @@ class PlanBuilder {
   };
 
  private:
-  /// Lets the result of step `at` lie where its first argument does, if it may.
-  void MergeInPlace(int at);
+  /// Lets results lie where first arguments do, where they may.
+  void MergeInPlace();
   size_t PlaceBuffers();
   void TakePrimitives();
   /// Appends what copies `from` to `to`, each laid out as it says.
@@ -152,6 +160,9 @@ class PlanBuilder {
   std::vector<BufferInfo> buffers_;
   /// Copies made so far of inputs and buffers: (place, index) → (as what it was seen, copy).
   std::map<std::pair<int, uint64_t>, std::vector<std::pair<memory::desc, Value>>> copies_;
+  /// Between BeginParts and EndParts: the first step, and the bytes of a part of what is taken apart.
+  size_t first_of_parts_ = 0;
+  std::map<std::pair<int, uint32_t>, size_t> part_bytes_;
   /// Buffers that have become outputs.
   std::map<uint32_t, uint32_t> moved_;
   PrimitiveMaker maker_;
