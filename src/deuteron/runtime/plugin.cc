@@ -218,9 +218,11 @@ std::string PluginVersion(const std::string& name) {
   return version == nullptr ? "" : Function::InvokeExternC(nullptr, version).cast<std::string>();
 }
 
+bool PacksConstants(const std::string& name) { return name != kSharedObject && FindPlugin(name).pack != nullptr; }
+
 PackedExternal PackExternal(const ExternalSpec& external, std::span<const Tensor> constants, int threads) {
-  const TVMFFISafeCallType pack = external.plugin == kSharedObject ? nullptr : FindPlugin(external.plugin).pack;
-  if (pack == nullptr) return {external.code, {constants.begin(), constants.end()}};
+  if (!PacksConstants(external.plugin)) return {external.code, {constants.begin(), constants.end()}};
+  const TVMFFISafeCallType pack = FindPlugin(external.plugin).pack;
   const CallThreads scope(threads);
   const auto packed = CallPlugin(pack, external, constants).cast<tvm::ffi::Array<Any>>();
   const auto code = packed[0].cast<tvm::ffi::Bytes>();

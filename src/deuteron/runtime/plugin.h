@@ -91,6 +91,10 @@ struct PackedExternal {
 };
 PackedExternal PackExternal(const ExternalSpec& external, std::span<const Tensor> constants, int threads);
 
+/// Whether the plugin `name` makes of large constants what it reads itself, wherever they lie (elements at any
+/// address).
+bool PacksConstants(const std::string& name);
+
 /// The callable function of `external`; `constants` in its order. An UnsupportedError that names the plugin if it is
 /// missing.
 tvm::ffi::Function LoadExternal(const ExternalSpec& external, std::span<const Tensor> constants);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <numeric>
 
 #include "deuteron/backend/dnnl/arenas.h"
@@ -15,6 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 /// As DeuteronHost::allocate has it.
 constexpr size_t kAlignment = 64;
+/// As every element of a constant is.
+bool IsAligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % alignof(double) == 0; }
 size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// What one call in flight needs: the primitives' arguments, in an arena.
@@ -172,9 +175,13 @@ memory::data_type DataTypeOf(const std::string& dtype) {
 void PackedConstants::MakeCopies() {
   ::dnnl::stream stream(Engine());
   for (auto& [from, to] : copies_) {
-    ::dnnl::reorder(from, to).execute(stream, from, to);
+    const size_t bytes = from.get_desc().get_size();
+    const std::shared_ptr<void> copy =
+        IsAligned(from.get_data_handle()) ? nullptr : AlignedCopy(from.get_data_handle(), bytes);
+    memory source = copy == nullptr ? from : memory(from.get_desc(), Engine(), copy.get());
+    ::dnnl::reorder(source, to).execute(stream, source, to);
     stream.wait();
-    host_->let_go(from.get_data_handle(), from.get_desc().get_size());
+    host_->let_go(from.get_data_handle(), bytes);
   }
   copies_.clear();
 }
@@ -198,9 +205,23 @@ memory PackedConstants::Get(const void* data, const memory::desc& from, const me
   return packed;
 }
 
-const void* PackedConstants::Plain(const void* data) {
+const void* PackedConstants::Plain(const void* data, size_t bytes) {
   used_plainly_.insert(data);
-  return PlainOrHeld(data);
+  const void* const plain = PlainOrHeld(data);
+  if (IsAligned(plain)) return plain;
+  const auto [it, added] = aligned_.try_emplace(data);
+  if (added) {
+    it->second = AlignedCopy(plain, bytes);
+    host_->let_go(plain, bytes);
+  }
+  return it->second.get();
+}
+
+std::shared_ptr<void> PackedConstants::AlignedCopy(const void* data, size_t bytes) const {
+  std::shared_ptr<void> copy(host_->allocate(static_cast<int64_t>(bytes)), host_->release);
+  if (copy == nullptr) DEUTERON_THROW(MemoryError) << "out of memory: a constant takes " << bytes << " bytes";
+  std::memcpy(copy.get(), data, bytes);
+  return copy;
 }
 
 const void* PackedConstants::PlainOrHeld(const void* data) {
@@ -321,7 +342,7 @@ void PlanBuilder::Copy(const Value& from, const Value& to) {
 void PlanBuilder::Append(Step step) {
   const int at = static_cast<int>(steps_.size());
   for (auto& [id, value] : step.arguments) {
-    if (value.place == Value::kConstant) value.data = constants_->Plain(value.data);
+    if (value.place == Value::kConstant) value.data = constants_->Plain(value.data, value.desc.get_size());
     if (value.place != Value::kBuffer) continue;
     BufferInfo& buffer = buffers_[value.index];
     if (buffer.first < 0) buffer.first = at;

@@ -41,8 +41,8 @@ class PackedConstants {
   void Hold(const void* data, const Layouts& layouts) { held_.insert_or_assign(data, Held{layouts, {}}); }
   /// The constant, described by `from`, as `to`: from MakeCopies() on.
   memory Get(const void* data, const memory::desc& from, const memory::desc& to);
-  /// The constant, described plainly: from MakeCopies() on.
-  const void* Plain(const void* data);
+  /// The constant of so many bytes, described plainly: from MakeCopies() on.
+  const void* Plain(const void* data, size_t bytes);
   /// Adds a copy to those that MakeCopies() makes.
   void CopyLater(const memory& from, const memory& to) { copies_.emplace_back(from, to); }
   /// In the order in which they were asked for. Plans are described first, since copies use all threads.
@@ -65,11 +65,14 @@ class PackedConstants {
     std::optional<memory> plain;
   };
   const void* PlainOrHeld(const void* data);
+  /// Of bytes that may lie anywhere, a copy that is aligned.
+  std::shared_ptr<void> AlignedCopy(const void* data, size_t bytes) const;
 
   const DeuteronHost* host_;
   std::map<const void*, Held> held_;
   std::vector<Packed> packed_;
   std::set<const void*> used_plainly_;
+  std::map<const void*, std::shared_ptr<void>> aligned_;
   std::vector<std::pair<memory, memory>> copies_;
 };
 

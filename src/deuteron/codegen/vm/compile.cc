@@ -56,7 +56,10 @@ std::vector<runtime::ExternalSpec> Externals(const IRModule& module, int pack_fo
       external.code = std::move(packed.code);
       tensors = std::move(packed.constants);
     }
-    for (const Tensor& tensor : tensors) external.constants.push_back(builder->Constant(tensor));
+    const bool packs = pack_for_threads != 0 && runtime::PacksConstants(external.plugin);
+    for (const Tensor& tensor : tensors) {
+      external.constants.push_back(packs ? builder->ConstantOfLibrary(tensor) : builder->Constant(tensor));
+    }
   }
   return externals;
 }

@@ -27,6 +27,20 @@ std::string KeyOf(const runtime::TypeSpec& type) {
   return key;
 }
 
+/// What is worth not to be held twice.
+constexpr int64_t kLarge = int64_t{1} << 20;
+
+bool IsReady(const DLTensor& tensor) { return runtime::IsKernelReady(tensor) && tensor.byte_offset == 0; }
+
+/// The tensor as kernels read it.
+Tensor Ready(const Tensor& tensor) {
+  const DLTensor& data = *tensor.GetDLTensorPtr();
+  if (IsReady(data)) return tensor;
+  Tensor copy = runtime::CopyCompact(data);
+  MappedFile::LetGo(data.data, static_cast<size_t>(runtime::TensorBytes(tensor.shape(), data.dtype)));
+  return copy;
+}
+
 }  // namespace
 
 uint32_t ProgramBuilder::String(const std::string& text) {
@@ -50,22 +64,38 @@ uint32_t ProgramBuilder::Kernel(const std::string& symbol, size_t num_data, size
 }
 
 uint32_t ProgramBuilder::Constant(const Tensor& tensor) {
-  const auto [it, added] = constants_.emplace(tensor.GetDLTensorPtr(), compiled_.constants.size());
-  if (!added) return it->second;
-  sources_.push_back(tensor);
+  const auto known = constants_.find(tensor.GetDLTensorPtr());
+  if (known != constants_.end()) {
+    if (in_place_.erase(known->second) > 0) compiled_.constants[known->second] = Ready(tensor);
+    return known->second;
+  }
+  return AddConstant(tensor, Ready(tensor));
+}
+
+uint32_t ProgramBuilder::ConstantOfLibrary(const Tensor& tensor) {
+  const auto known = constants_.find(tensor.GetDLTensorPtr());
+  if (known != constants_.end()) return known->second;
   const DLTensor& data = *tensor.GetDLTensorPtr();
-  const bool ready = runtime::IsKernelReady(data) && data.byte_offset == 0;
-  const Tensor compact = ready ? tensor : runtime::CopyCompact(data);
-  if (!ready) MappedFile::LetGo(data.data, static_cast<size_t>(runtime::TensorBytes(tensor.shape(), data.dtype)));
+  const int64_t bytes = runtime::TensorBytes({data.shape, data.shape + data.ndim}, data.dtype);
+  if (bytes < kLarge || data.byte_offset != 0 || !tensor.IsContiguous()) return Constant(tensor);
+  const uint32_t index = AddConstant(tensor, tensor);
+  if (!IsReady(data)) in_place_.insert(index);
+  return index;
+}
+
+uint32_t ProgramBuilder::AddConstant(const Tensor& tensor, const Tensor& data) {
+  const auto index = static_cast<uint32_t>(compiled_.constants.size());
+  constants_.emplace(tensor.GetDLTensorPtr(), index);
+  sources_.push_back(tensor);
   runtime::ConstantSpec spec;
-  spec.dtype = data.dtype;
-  spec.shape.assign(data.shape, data.shape + data.ndim);
+  spec.dtype = data.dtype();
+  spec.shape.assign(data.shape().begin(), data.shape().end());
   uint64_t& end = compiled_.program.weights_bytes;
   spec.offset = (end + runtime::kAlignment - 1) / runtime::kAlignment * runtime::kAlignment;
   end = spec.offset + runtime::TensorBytes(spec.shape, spec.dtype);
   compiled_.program.constants.push_back(std::move(spec));
-  compiled_.constants.push_back(compact);
-  return it->second;
+  compiled_.constants.push_back(data);
+  return index;
 }
 
 uint32_t ProgramBuilder::Literal(runtime::Literal literal) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "deuteron/codegen/vm/compile.h"
@@ -18,6 +19,9 @@ class ProgramBuilder {
   uint32_t Kernel(const std::string& symbol, size_t num_data, size_t num_scalars);
   /// Copied if not compact and aligned. One entry for each tensor object.
   uint32_t Constant(const Tensor& tensor);
+  /// The same of one that a library makes a copy of its own of: a large one stays where it lies, in the file of the
+  /// model at best, unless kernels read it, too.
+  uint32_t ConstantOfLibrary(const Tensor& tensor);
   uint32_t Literal(runtime::Literal literal);
   /// Reserved for the functions of a module, in their order.
   void AddFunction(const std::string& name);
@@ -26,12 +30,16 @@ class ProgramBuilder {
   CompiledProgram Take();
 
  private:
+  uint32_t AddConstant(const Tensor& tensor, const Tensor& data);
+
   CompiledProgram compiled_;
   std::unordered_map<std::string, uint32_t> strings_;
   std::unordered_map<std::string, uint32_t> types_;
   std::unordered_map<std::string, uint32_t> kernels_;
   std::unordered_map<std::string, uint32_t> functions_;
   std::unordered_map<const DLTensor*, uint32_t> constants_;
+  /// Those that stay where they lie, though no kernel could read them there.
+  std::unordered_set<uint32_t> in_place_;
   std::unordered_map<std::string, uint32_t> literals_;
   /// Keeps the keys of `constants_` alive.
   std::vector<Tensor> sources_;
