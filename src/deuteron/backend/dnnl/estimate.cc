@@ -340,16 +340,16 @@ double EstimateRoundTrip(const Type& type) {
   return 2 * tir::CostModel(Target::Current().machine).SecondsToMove(relax::AssumedBytes(type));
 }
 
-double EstimateAttentionOnce() { return kSecondsOfAttention; }
-
-ScoresEstimate EstimateScores(const Type& type) {
-  const std::vector<int64_t> dims = DimsOf(type);
-  const double bytes = relax::AssumedBytes(type);
+AttentionEstimate EstimateAttention(const Type& scores) {
+  const std::vector<int64_t> dims = DimsOf(scores);
+  const double bytes = relax::AssumedBytes(scores);
   const int64_t batch = dims.size() < 3 ? 1 : std::max<int64_t>(Product(dims, 0, dims.size() - 2), 1);
   const int64_t part = AtOnce(batch, static_cast<int64_t>(bytes / static_cast<double>(batch)));
   const double parts = static_cast<double>(batch) / static_cast<double>(part);
   const tir::CostModel costs(Target::Current().machine);
-  return {.round_trip = 2 * parts * costs.SecondsToMove(bytes / parts), .once = bytes / parts / kFreshBytesPerSecond};
+  return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
+          .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
+          .generated_once = kSecondsOfAttention};
 }
 
 }  // namespace deuteron::backend::dnnl

@@ -35,14 +35,16 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result);
 double EstimateReorder(const Type& type);
 /// Seconds to store it and load it again.
 double EstimateRoundTrip(const Type& type);
-/// Of scores of attention: seconds to store them and load them again, a part of the batch at a time, and until the
-/// system has given memory for such a part.
-struct ScoresEstimate {
-  double round_trip = 0;
-  double once = 0;
+/// What attention takes beyond its products and its softmax.
+struct AttentionEstimate {
+  /// Seconds of the library, which stores scores and loads them again, before the softmax and behind it.
+  double library = 0;
+  /// Seconds before the first run: until the system has given the library memory for them, once for all that are no
+  /// larger; to compile the kernel, one function on one core.
+  double library_once = 0;
+  double generated_once = 0;
 };
-ScoresEstimate EstimateScores(const Type& type);
-/// Seconds to compile a kernel of attention beyond those of its parts: it is one function, compiled on one core.
-double EstimateAttentionOnce();
+/// Of attention whose scores are of type `scores`, by the library a part of the batch at a time.
+AttentionEstimate EstimateAttention(const Type& scores);
 
 }  // namespace deuteron::backend::dnnl

@@ -158,24 +158,23 @@ class PayingChains {
   void AddAttention() {
     std::vector<size_t> all;
     std::map<std::string, std::vector<size_t>> alike;
-    double largest = 0;
+    AttentionEstimate largest;
     for (size_t i = 0; i < chains_.size(); ++i) {
       const Type& scores = TypeOf(chains_[i]);
       const std::vector<size_t> kernels = AttentionAround(i);
       if (kernels.empty() || IsOpen(scores)) continue;
-      const ScoresEstimate estimate = EstimateScores(scores);
-      choice_.AddShared(KernelChoice::kLibrary, kernels, InRuns(2 * estimate.round_trip));
+      const AttentionEstimate estimate = EstimateAttention(scores);
+      choice_.AddShared(KernelChoice::kLibrary, kernels, InRuns(estimate.library));
       alike[TextOfKernel(chains_[i].kernel, scores)].push_back(KernelChoice::kFirstKernel + i);
       all.insert(all.end(), kernels.begin(), kernels.end());
-      // Before and behind the softmax.
-      largest = std::max(largest, 2 * estimate.once);
+      if (estimate.library_once >= largest.library_once) largest = estimate;
     }
     if (expected_runs_ == 0 || all.empty()) return;
     for (const auto& [text, kernels] : alike) {
-      choice_.AddShared(KernelChoice::kGenerated, kernels, EstimateAttentionOnce());
+      choice_.AddShared(KernelChoice::kGenerated, kernels, largest.generated_once);
     }
     // Calls one after the other have one memory.
-    choice_.AddShared(KernelChoice::kLibrary, all, largest);
+    choice_.AddShared(KernelChoice::kLibrary, all, largest.library_once);
   }
 
   /// The softmax that chain `softmax` is, the product before it and the one behind; nothing if it is not between two.

@@ -196,9 +196,7 @@ memory PackedConstants::Get(const void* data, const memory::desc& from, const me
     return packed_.back().object;
   }
   // oneDNN's own would not lie in huge pages, and not go back to the system.
-  const std::shared_ptr<void> storage(host_->allocate(static_cast<int64_t>(to.get_size())), host_->release);
-  if (storage == nullptr)
-    DEUTERON_THROW(MemoryError) << "out of memory: a constant takes " << to.get_size() << " bytes";
+  const std::shared_ptr<void> storage = Allocate(to.get_size());
   const memory packed(to, Engine(), storage.get());
   CopyLater(memory(from, Engine(), const_cast<void*>(PlainOrHeld(data))), packed);
   packed_.push_back({data, from, packed, storage});
@@ -217,9 +215,14 @@ const void* PackedConstants::Plain(const void* data, size_t bytes) {
   return it->second.get();
 }
 
+std::shared_ptr<void> PackedConstants::Allocate(size_t bytes) const {
+  std::shared_ptr<void> storage(host_->allocate(static_cast<int64_t>(bytes)), host_->release);
+  if (storage == nullptr) DEUTERON_THROW(MemoryError) << "out of memory: a constant takes " << bytes << " bytes";
+  return storage;
+}
+
 std::shared_ptr<void> PackedConstants::AlignedCopy(const void* data, size_t bytes) const {
-  std::shared_ptr<void> copy(host_->allocate(static_cast<int64_t>(bytes)), host_->release);
-  if (copy == nullptr) DEUTERON_THROW(MemoryError) << "out of memory: a constant takes " << bytes << " bytes";
+  const std::shared_ptr<void> copy = Allocate(bytes);
   std::memcpy(copy.get(), data, bytes);
   return copy;
 }

@@ -65,6 +65,8 @@ class PackedConstants {
     std::optional<memory> plain;
   };
   const void* PlainOrHeld(const void* data);
+  /// Memory for a constant. Throws a MemoryError.
+  std::shared_ptr<void> Allocate(size_t bytes) const;
   /// Of bytes that may lie anywhere, a copy that is aligned.
   std::shared_ptr<void> AlignedCopy(const void* data, size_t bytes) const;
 

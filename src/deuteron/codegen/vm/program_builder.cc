@@ -30,12 +30,10 @@ std::string KeyOf(const runtime::TypeSpec& type) {
 /// What is worth not to be held twice.
 constexpr int64_t kLarge = int64_t{1} << 20;
 
-bool IsReady(const DLTensor& tensor) { return runtime::IsKernelReady(tensor) && tensor.byte_offset == 0; }
-
 /// The tensor as kernels read it.
 Tensor Ready(const Tensor& tensor) {
   const DLTensor& data = *tensor.GetDLTensorPtr();
-  if (IsReady(data)) return tensor;
+  if (runtime::IsKernelReady(data) && data.byte_offset == 0) return tensor;
   Tensor copy = runtime::CopyCompact(data);
   MappedFile::LetGo(data.data, static_cast<size_t>(runtime::TensorBytes(tensor.shape(), data.dtype)));
   return copy;
@@ -65,11 +63,10 @@ uint32_t ProgramBuilder::Kernel(const std::string& symbol, size_t num_data, size
 
 uint32_t ProgramBuilder::Constant(const Tensor& tensor) {
   const auto known = constants_.find(tensor.GetDLTensorPtr());
-  if (known != constants_.end()) {
-    if (in_place_.erase(known->second) > 0) compiled_.constants[known->second] = Ready(tensor);
-    return known->second;
-  }
-  return AddConstant(tensor, Ready(tensor));
+  if (known == constants_.end()) return AddConstant(tensor, Ready(tensor));
+  Tensor& data = compiled_.constants[known->second];
+  data = Ready(data);
+  return known->second;
 }
 
 uint32_t ProgramBuilder::ConstantOfLibrary(const Tensor& tensor) {
@@ -78,9 +75,7 @@ uint32_t ProgramBuilder::ConstantOfLibrary(const Tensor& tensor) {
   const DLTensor& data = *tensor.GetDLTensorPtr();
   const int64_t bytes = runtime::TensorBytes({data.shape, data.shape + data.ndim}, data.dtype);
   if (bytes < kLarge || data.byte_offset != 0 || !tensor.IsContiguous()) return Constant(tensor);
-  const uint32_t index = AddConstant(tensor, tensor);
-  if (!IsReady(data)) in_place_.insert(index);
-  return index;
+  return AddConstant(tensor, tensor);
 }
 
 uint32_t ProgramBuilder::AddConstant(const Tensor& tensor, const Tensor& data) {

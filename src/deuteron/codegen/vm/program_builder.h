@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "deuteron/codegen/vm/compile.h"
@@ -38,8 +37,6 @@ class ProgramBuilder {
   std::unordered_map<std::string, uint32_t> kernels_;
   std::unordered_map<std::string, uint32_t> functions_;
   std::unordered_map<const DLTensor*, uint32_t> constants_;
-  /// Those that stay where they lie, though no kernel could read them there.
-  std::unordered_set<uint32_t> in_place_;
   std::unordered_map<std::string, uint32_t> literals_;
   /// Keeps the keys of `constants_` alive.
   std::vector<Tensor> sources_;
