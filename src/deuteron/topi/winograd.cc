@@ -86,12 +86,12 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
       "winograd_product", {{tir::kSumSteps, kStepsOfSum}, {tir::kTransformedTiles, int64_t{1}}});
 }
 
-te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid) {
+te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& extents, const WinogradGrid& grid) {
   const Array<PrimExpr>& shape = products->shape;
   const bool channels_last = shape.size() == 6;
   const int64_t down = channels_last ? 1 : 2, across = down + 1;
-  Array<PrimExpr> result = {shape[2], shape[3], out_spatial[0], out_spatial[1]};
-  if (channels_last) result = {shape[2], out_spatial[0], out_spatial[1], shape[5]};
+  Array<PrimExpr> result = {shape[2], shape[3], extents[0], extents[1]};
+  if (channels_last) result = {shape[2], extents[0], extents[1], extents[2]};
   return te::Compute(result,
                      [&](const Array<tir::Var>& i) {
                        const PrimExpr tile_down = FloorDiv(i[down], kWinogradStep);
@@ -108,11 +108,11 @@ te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out
 }
 
 te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
-                          const Array<PrimExpr>& out_spatial) {
+                          const Array<PrimExpr>& extents) {
   const auto tiles = [](const PrimExpr& extent) { return FloorDiv(extent + (kWinogradStep - 1), kWinogradStep); };
-  const WinogradGrid grid{tiles(out_spatial[0]), tiles(out_spatial[1])};
+  const WinogradGrid grid{tiles(extents[0]), tiles(extents[1])};
   const te::Tensor transformed = WinogradInput(data, before, grid, /*channels_last=*/true);
-  return WinogradOutput(WinogradProduct(weights, transformed), out_spatial, grid);
+  return WinogradOutput(WinogradProduct(weights, transformed), extents, grid);
 }
 
 void WinogradWeights(const float* weights, int64_t channels, int64_t plane,

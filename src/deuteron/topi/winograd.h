@@ -28,17 +28,17 @@ struct WinogradGrid {
 te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid,
                          bool channels_last);
 /// The products of transformed weights (4, 4, k, c) and tiles (4, 4, n, c, tiles), as (4, 4, n, k, tiles); of weights
-/// (k / l, 4, 4, c, l) and tiles (4, 4, n, down, across, c) as (4, 4, n, down, across, k). The transform of the result
-/// adds what was rounded in nine of them, so that they are summed in shorter parts than others.
+/// (panels, 4, 4, c, l) and tiles (4, 4, n, down, across, c) as (4, 4, n, down, across, panels * l). The transform of
+/// the result adds what was rounded in nine of them, so that they are summed in shorter parts than others.
 te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles);
-/// A' m A of each tile m of the products (4, 4, n, k, tiles), as an image (n, k, h, w) of `out_spatial`; of products
-/// (4, 4, n, down, across, k) as an image (n, h, w, k).
-te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid);
+/// A' m A of each tile m of the products (4, 4, n, k, tiles), as an image (n, k, h, w) of `extents` h, w; of products
+/// (4, 4, n, down, across, ≥ k) as an image (n, h, w, k) of `extents` h, w, k.
+te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& extents, const WinogradGrid& grid);
 
-/// The convolution of an image (n, h, w, c) by transformed weights (k / l, 4, 4, c, l), as an image (n, h, w, k) of
-/// `out_spatial`: the three above, in one function.
+/// The convolution of an image (n, h, w, c) by transformed weights (⌈k / l⌉, 4, 4, c, l), as an image (n, h, w, k) of
+/// `extents` h, w, k: the three above, in one function.
 te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
-                          const Array<PrimExpr>& out_spatial);
+                          const Array<PrimExpr>& extents);
 
 /// G g G' of 3 × 3 weights, of so many pairs of channels: the 16 numbers of the i-th pair, `plane` from one to the
 /// next, the first at `position(i)`.

@@ -2,6 +2,7 @@
 /// What oneDNN computes, against the interpreter: every kind of kernel over shapes, symbolic ones too.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <thread>
 
@@ -65,17 +66,30 @@ constexpr const char* kConvolution = R"({"nodes": [
     "shape": [[1, 32, 8, 8]], "dtype": ["float32"]}}],
   "arg_nodes": [0, 1], "heads": [[2, 0, 0]], "node_row_ptr": [0, 1, 2, 3]})";
 
+/// The same of so many channels.
+std::string ConvolutionOf(int64_t channels) {
+  std::string code = kConvolution;
+  const std::string extent = std::to_string(channels) + ",";
+  for (size_t at = 0; (at = code.find("32,", at)) != std::string::npos; at += extent.size()) {
+    code.replace(at, 3, extent);
+  }
+  return code;
+}
+
+/// The result of such a convolution of `x`.
+std::vector<float> Convolved(const std::string& code, const Tensor& x, const Tensor& weight) {
+  const tvm::ffi::Function function = runtime::LoadExternal({"conv", "dnnl", code, {"w"}, {}}, {{weight}});
+  const Tensor y = runtime::AllocTensor(x.shape(), DataType::Float(32));
+  function(x, y);
+  const auto* data = static_cast<const float*>(y.data_ptr());
+  return {data, data + y.numel()};
+}
+
 TEST(Dnnl, ConstantsAreHeldAsTheyAreRead) {
   const DataType f32 = DataType::Float(32);
   std::mt19937_64 random(1);
   const Tensor x = RandomTensor({1, 32, 8, 8}, f32, &random), weight = RandomTensor({32, 32, 3, 3}, f32, &random);
-  const auto run = [&](const std::string& code, const Tensor& constant) {
-    const tvm::ffi::Function function = runtime::LoadExternal({"conv", "dnnl", code, {"w"}, {}}, {{constant}});
-    const Tensor y = runtime::AllocTensor({1, 32, 8, 8}, f32);
-    function(x, y);
-    const auto* data = static_cast<const float*>(y.data_ptr());
-    return std::vector<float>(data, data + y.numel());
-  };
+  const auto run = [&](const std::string& code, const Tensor& constant) { return Convolved(code, x, constant); };
   const std::vector<float> expected = run(kConvolution, weight);
   const runtime::PackedExternal packed =
       runtime::PackExternal({"conv", "dnnl", kConvolution, {"w"}, {}}, {{weight}}, 1);
@@ -93,14 +107,32 @@ TEST(Dnnl, ConstantsAreHeldAsTheyAreRead) {
   EXPECT_THROW(run(packed.code, RandomTensor({32, 32, 3}, f32, &random)), tvm::ffi::Error);
 }
 
+/// A tensor over memory that another one owns.
+struct Borrowed {
+  void* data;
+  void AllocData(DLTensor* tensor) { tensor->data = data; }
+  void FreeData(DLTensor*) {}
+};
+
+/// As in a model's file; large ones are packed a part at a time, of which the last may be smaller.
+TEST(Dnnl, ConstantsMayLieAtAnyAddress) {
+  std::mt19937_64 random(1);
+  for (const int64_t channels : {8, 401}) {
+    const Tensor x = RandomTensor({1, channels, 8, 8}, DataType::Float(32), &random);
+    const Tensor weight = RandomTensor({channels, channels, 3, 3}, DataType::Float(32), &random);
+    const auto bytes = static_cast<size_t>(weight.numel()) * sizeof(float);
+    std::vector<char> file(bytes + 3);
+    std::memcpy(file.data() + 3, weight.data_ptr(), bytes);
+    const Tensor there = Tensor::FromNDAlloc(Borrowed{file.data() + 3}, weight.shape(), weight.dtype(), {kDLCPU, 0});
+    const std::string code = ConvolutionOf(channels);
+    EXPECT_EQ(Convolved(code, x, there), Convolved(code, x, weight)) << channels;
+  }
+}
+
 /// oneDNN's own memory would stay with the allocator.
 TEST(Dnnl, PackedConstantsLieInBlocksThatGoBackToTheSystem) {
   const int64_t bytes = int64_t{256} * 256 * 9 * 4;
-  std::string code = kConvolution;
-  for (size_t at = 0; (at = code.find("32,", at)) != std::string::npos;) {
-    code.replace(at, 3, "256,");
-    at += 4;
-  }
+  const std::string code = ConvolutionOf(256);
   std::mt19937_64 random(1);
   const Tensor weight = RandomTensor({256, 256, 3, 3}, DataType::Float(32), &random);
   TrimAligned();

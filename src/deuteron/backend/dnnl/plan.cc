@@ -16,8 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 /// As DeuteronHost::allocate has it.
 constexpr size_t kAlignment = 64;
-/// As every element of a constant is.
-bool IsAligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % alignof(double) == 0; }
 size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// What one call in flight needs: the primitives' arguments, in an arena.
@@ -170,82 +168,6 @@ memory::data_type DataTypeOf(const std::string& dtype) {
   if (dtype == "int8") return memory::data_type::s8;
   if (dtype == "uint8") return memory::data_type::u8;
   DEUTERON_THROW(UnsupportedError) << "oneDNN has no dtype " << dtype;
-}
-
-void PackedConstants::MakeCopies() {
-  ::dnnl::stream stream(Engine());
-  for (auto& [from, to] : copies_) {
-    const size_t bytes = from.get_desc().get_size();
-    const std::shared_ptr<void> copy =
-        IsAligned(from.get_data_handle()) ? nullptr : AlignedCopy(from.get_data_handle(), bytes);
-    memory source = copy == nullptr ? from : memory(from.get_desc(), Engine(), copy.get());
-    ::dnnl::reorder(source, to).execute(stream, source, to);
-    stream.wait();
-    host_->let_go(from.get_data_handle(), bytes);
-  }
-  copies_.clear();
-}
-
-memory PackedConstants::Get(const void* data, const memory::desc& from, const memory::desc& to) {
-  for (const Packed& packed : packed_) {
-    if (packed.data == data && packed.from == from && packed.object.get_desc() == to) return packed.object;
-  }
-  const auto held = held_.find(data);
-  if (held != held_.end() && held->second.layouts.from == from && held->second.layouts.to == to) {
-    packed_.push_back({data, from, memory(to, Engine(), const_cast<void*>(data)), nullptr});
-    return packed_.back().object;
-  }
-  // oneDNN's own would not lie in huge pages, and not go back to the system.
-  const std::shared_ptr<void> storage = Allocate(to.get_size());
-  const memory packed(to, Engine(), storage.get());
-  CopyLater(memory(from, Engine(), const_cast<void*>(PlainOrHeld(data))), packed);
-  packed_.push_back({data, from, packed, storage});
-  return packed;
-}
-
-const void* PackedConstants::Plain(const void* data, size_t bytes) {
-  used_plainly_.insert(data);
-  const void* const plain = PlainOrHeld(data);
-  if (IsAligned(plain)) return plain;
-  const auto [it, added] = aligned_.try_emplace(data);
-  if (added) {
-    it->second = AlignedCopy(plain, bytes);
-    host_->let_go(plain, bytes);
-  }
-  return it->second.get();
-}
-
-std::shared_ptr<void> PackedConstants::Allocate(size_t bytes) const {
-  std::shared_ptr<void> storage(host_->allocate(static_cast<int64_t>(bytes)), host_->release);
-  if (storage == nullptr) DEUTERON_THROW(MemoryError) << "out of memory: a constant takes " << bytes << " bytes";
-  return storage;
-}
-
-std::shared_ptr<void> PackedConstants::AlignedCopy(const void* data, size_t bytes) const {
-  const std::shared_ptr<void> copy = Allocate(bytes);
-  std::memcpy(copy.get(), data, bytes);
-  return copy;
-}
-
-const void* PackedConstants::PlainOrHeld(const void* data) {
-  const auto it = held_.find(data);
-  if (it == held_.end()) return data;
-  auto& [layouts, plain] = it->second;
-  if (!plain) {
-    plain = memory(layouts.from, Engine());
-    CopyLater(memory(layouts.to, Engine(), const_cast<void*>(data)), *plain);
-  }
-  return plain->get_data_handle();
-}
-
-const PackedConstants::Packed* PackedConstants::Sole(const void* data) const {
-  const Packed* sole = nullptr;
-  for (const Packed& packed : packed_) {
-    if (packed.data != data) continue;
-    if (sole != nullptr) return nullptr;
-    sole = &packed;
-  }
-  return used_plainly_.count(data) != 0 ? nullptr : sole;
 }
 
 Value PlanBuilder::Input(uint32_t index, const memory::desc& desc) {

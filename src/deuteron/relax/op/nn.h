@@ -62,8 +62,9 @@ Expr Conv3DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options
 Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t> tiles);
 Expr WinogradProduct(Expr weights, Expr tiles);
 Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_t> tiles);
-/// The same in one, of an image (n, h, w, c) by weights in panels, (k / l, 4, 4, c, l): an image (n, h, w, k).
-Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding);
+/// The same in one, of an image (n, h, w, c) by weights in panels, (⌈k / l⌉, 4, 4, c, l), the last filled up with
+/// anything: an image (n, h, w, k) of k `channels`.
+Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding, int64_t channels);
 
 /// Of a pool; empty as for convolutions (an empty pool_size is 1).
 struct PoolOptions {

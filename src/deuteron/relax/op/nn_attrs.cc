@@ -87,7 +87,9 @@ void WinogradOutputAttrsNode::RegisterReflection() {
       .def_ro("tiles", &WinogradOutputAttrsNode::tiles);
 }
 void WinogradConv2DAttrsNode::RegisterReflection() {
-  refl::ObjectDef<WinogradConv2DAttrsNode>().def_ro("padding", &WinogradConv2DAttrsNode::padding);
+  refl::ObjectDef<WinogradConv2DAttrsNode>()
+      .def_ro("padding", &WinogradConv2DAttrsNode::padding)
+      .def_ro("channels", &WinogradConv2DAttrsNode::channels);
 }
 void ConvTransposeAttrsNode::RegisterReflection() {
   refl::ObjectDef<ConvTransposeAttrsNode>()

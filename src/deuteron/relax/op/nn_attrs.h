@@ -143,6 +143,8 @@ class WinogradConv2DAttrsNode : public AttrsNode {
  public:
   /// Zeros above, left, below and right of the image.
   Array<int64_t> padding;
+  /// Of the result: those of all panels, or fewer if the last panel is filled up.
+  int64_t channels = 0;
   DEUTERON_NODE("deuteron.relax.WinogradConv2DAttrs", WinogradConv2DAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(WinogradConv2DAttrs)

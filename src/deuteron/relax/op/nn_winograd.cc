@@ -123,7 +123,12 @@ Type InferWinogradConv2D(const Call& call, const BlockBuilder& builder) {
   if (!shape || !weights) return TensorType::WithNDim(4, dtype, data->vdevice);
   CheckChannels(call, (*weights)[3], (*shape)[3], builder);
   const Array<PrimExpr> spatial = ResultExtents(*shape, 1, attrs->padding, builder);
-  const PrimExpr channels = builder.analyzer().Simplify((*weights)[0] * (*weights)[4]);
+  const PrimExpr channels = I64(attrs->channels), &panels = (*weights)[0], &length = (*weights)[4];
+  arith::Analyzer& analyzer = builder.analyzer();
+  if (analyzer.CanProve(channels > panels * length) || analyzer.CanProve(channels <= (panels - 1) * length)) {
+    ThrowOpError(call, std::to_string(attrs->channels) + " channels do not fill the panels of weights " +
+                           Describe(call->args[1].ty()));
+  }
   return TensorType({(*shape)[0], spatial[0], spatial[1], channels}, dtype, data->vdevice);
 }
 
@@ -132,8 +137,8 @@ Expr LegalizeWinogradConv2D(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call) || result == nullptr || !result->has_shape()) return call;
   const Padding padding = SplitPadding(AttrsOf<WinogradConv2DAttrsNode>(call)->padding, 2);
   return builder.CallTE("winograd_conv2d", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{
-        topi::WinogradConv2D(args[0], args[1], padding.before, {(*result->shape)[1], (*result->shape)[2]})};
+    return Array<Tensor>{topi::WinogradConv2D(args[0], args[1], padding.before,
+                                              {(*result->shape)[1], (*result->shape)[2], (*result->shape)[3]})};
   });
 }
 
@@ -176,9 +181,10 @@ Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_
   return MakeCall("nn.winograd_output", {std::move(products)}, WinogradOutputAttrs(std::move(attrs)));
 }
 
-Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding) {
+Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding, int64_t channels) {
   auto attrs = MakeNode<WinogradConv2DAttrsNode>();
   attrs->padding = Array<int64_t>(padding.begin(), padding.end());
+  attrs->channels = channels;
   return MakeCall("nn.winograd_conv2d", {std::move(data), std::move(weights)}, WinogradConv2DAttrs(std::move(attrs)));
 }
 

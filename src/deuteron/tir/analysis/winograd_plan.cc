@@ -68,7 +68,6 @@ int64_t WinogradPanel(const CostModel& costs, int64_t results, bool is_open) {
   for (int64_t wider = vectors + 1; is_open && wider <= kWidest; ++wider) {
     if (results % (wider * lanes) == 0 && costs.MostRows(wider) >= kFewestRows) vectors = wider;
   }
-  while (vectors > 1 && results % (vectors * lanes) != 0) --vectors;
   return vectors * lanes;
 }
 
@@ -77,7 +76,7 @@ std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const W
   const int64_t lanes = costs.machine().Lanes(32);
   const int64_t bytes_of_tile = kPlanes * static_cast<int64_t>(sizeof(float)) * (tiles.channels + tiles.panel);
   const int64_t most = costs.PanelBytes() / bytes_of_tile;
-  const int64_t panels = tiles.results / tiles.panel;
+  const int64_t panels = (tiles.results + tiles.panel - 1) / tiles.panel;
   const double bytes_of_panel = static_cast<double>(kPlanes * tiles.channels * tiles.panel) * sizeof(float);
   // Of the products of so many tiles with a panel.
   std::map<int64_t, double> products;
@@ -135,7 +134,6 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
   }
   const CostModel costs(machine);
   const int64_t lanes = machine.Lanes(32);
-  const bool has_whole_vectors = conv.weights[0] % lanes == 0 && conv.weights[1] % lanes == 0;
   WinogradPlan plan{.tiles_down = (conv.height + 1) / 2, .tiles_across = (conv.width + 1) / 2};
   const double more_weights = (16 - 9) * Elements(conv.weights) / 9 * sizeof(float) / machine.CopiedBytesPerCycle();
   double direct = 0;
@@ -147,7 +145,7 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
                                                    .channels = conv.weights[1],
                                                    .results = conv.weights[0],
                                                    .panel = WinogradPanel(costs, conv.weights[0], conv.is_open)});
-    if (!has_whole_vectors || !block) return std::nullopt;
+    if (conv.weights[1] % lanes != 0 || !block) return std::nullopt;
     plan.cycles = block->cycles + more_weights;
   } else {
     FillVectors(lanes, &plan);

@@ -39,8 +39,8 @@ struct WinogradPlan {
 /// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory.
 std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv);
 
-/// Channels of a panel of transformed weights for so many results, which a register tile reads side by side: they
-/// divide these, which are whole vectors. Wide ones for images whose size the run tells (`is_open`): of the tiles at
+/// Channels of a panel of transformed weights for so many results, which a register tile reads side by side: whole
+/// vectors. Wide ones for images whose size the run tells (`is_open`): of the tiles at
 /// the end of a run a register tile of few rows leaves the fewest over, and each of them has more to multiply.
 int64_t WinogradPanel(const CostModel& costs, int64_t results, bool is_open);
 

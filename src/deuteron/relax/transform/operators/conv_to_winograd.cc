@@ -19,6 +19,10 @@
 /// (PackWeights), there is none.
 ///
 /// Place: on operators, of those that no library has taken, when layouts are chosen, before weights are packed.
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
@@ -78,15 +82,25 @@ class WinogradConverter : public EmittingRewriter {
     const auto kernel = GetRef<Constant>(weights);
     Expr value;
     if (is_last) {
-      value = builder_.Normalize(nn::WinogradConv2D(call->args[0], InPanels(kernel, !is_known), padding));
+      const int64_t panel = tir::WinogradPanel(tir::CostModel(Target::Current().machine), window[0], !is_known);
+      value = builder_.Normalize(nn::WinogradConv2D(call->args[0], Once(kernel, panel), padding, window[0]));
     } else {
       const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
-      const Var products = Emit(nn::WinogradProduct(Transformed(kernel), transformed), call->span, out);
+      const Var products = Emit(nn::WinogradProduct(Once(kernel, 0), transformed), call->span, out);
       value = builder_.Normalize(nn::WinogradOutput(products, {height, width}, tiles));
     }
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));
     return true;
+  }
+
+  /// The weights in panels of so many channels, or none: transformed once for all convolutions that share them.
+  Constant Once(const Constant& weights, int64_t panel) {
+    Shared& shared = transformed_[{weights->data.data_ptr(), panel}];
+    if (!shared.transformed.defined()) {
+      shared = {weights, panel == 0 ? Transformed(weights) : InPanels(weights, panel)};
+    }
+    return shared.transformed;
   }
 
   /// (k, c, 3, 3) as (4, 4, k, c).
@@ -97,16 +111,20 @@ class WinogradConverter : public EmittingRewriter {
                        [](int64_t pair) { return pair; });
   }
 
-  /// (k, c, 3, 3) as (k / l, 4, 4, c, l): what a tile of registers reads, and what it reads next, is one run of memory.
-  static Constant InPanels(const Constant& weights, bool is_open) {
+  /// (k, c, 3, 3) as (⌈k / l⌉, 4, 4, c, l): what a tile of registers reads, and what it reads next, is one run of
+  /// memory. The last panel is filled up with zeros.
+  static Constant InPanels(const Constant& weights, int64_t length) {
     const auto shape = weights->data.shape();
     constexpr int64_t kSide = topi::kWinogradTile;
-    const int64_t k = shape[0], c = shape[1];
-    const int64_t length = tir::WinogradPanel(tir::CostModel(Target::Current().machine), k, is_open);
-    return Transformed(weights, {k / length, kSide, kSide, c, length}, c * length, [=](int64_t pair) {
+    const int64_t k = shape[0], c = shape[1], panels = (k + length - 1) / length;
+    Constant made = Transformed(weights, {panels, kSide, kSide, c, length}, c * length, [=](int64_t pair) {
       const int64_t result = pair / c, panel = result / length;
       return (panel * kSide * kSide * c + pair % c) * length + result % length;
     });
+    auto* row = static_cast<float*>(made->data.data_ptr()) + (panels - 1) * kSide * kSide * c * length;
+    const int64_t of_last = k - (panels - 1) * length;
+    for (int64_t i = 0; i < kSide * kSide * c; ++i, row += length) std::fill(row + of_last, row + length, 0.0F);
+    return made;
   }
 
   static Constant Transformed(const Constant& weights, const ffi::Shape& shape, int64_t plane,
@@ -124,6 +142,12 @@ class WinogradConverter : public EmittingRewriter {
     LetGoOfData(weights);
     return Constant(std::move(transformed), weights->span);
   }
+
+  /// Weights, which their address stands for as long as they are held, and what became of them.
+  struct Shared {
+    Constant weights, transformed;
+  };
+  std::map<std::pair<const void*, int64_t>, Shared> transformed_;
 };
 
 }  // namespace
@@ -132,8 +156,9 @@ Pass ConvToWinograd() {
   return transform::ModulePass({.name = "ConvToWinograd"}, [](IRModule module, const transform::PassContext& context) {
     const bool may_round = transform::ProductPrecision(context).is_bfloat16();
     if (may_round && tir::MultipliesBfloat16(Target::Current())) return module;
+    WinogradConverter converter;
     return UpdateFunctions(std::move(module),
-                           [](const GlobalVar&, Function function) { return WinogradConverter().Run(function); });
+                           [&](const GlobalVar&, Function function) { return converter.Run(function); });
   });
 }
 

@@ -151,13 +151,13 @@ class WinogradScheduler {
     const std::vector<IterVar> axes = *AxesOf(schedule_.Get(results_[0]));
     height_ = axes[1]->dom->extent;
     width_ = axes[2]->dom->extent;
-    const auto channels = AsConstInt(transformed_->shape[5]), results = AsConstInt(shape[5]);
-    if (!channels || !results || !ExprEqual(axes[3]->dom->extent, shape[5])) return false;
+    const auto channels = AsConstInt(transformed_->shape[5]), results = AsConstInt(axes[3]->dom->extent);
+    if (!channels || !results) return false;
     for (const BufferRegion& read : product->reads) {
       if (!read->buffer.same_as(transformed_) && read->buffer->shape.size() == 5)
         length_ = AsConstInt(read->buffer->shape[4]).value_or(0);
     }
-    if (length_ == 0 || *results % length_ != 0) return false;
+    if (length_ == 0) return false;
     images_ = shape[2];
     // A batch whose size the run tells may be of one.
     tiles_ = {.images = AsConstInt(images_).value_or(1),
@@ -196,7 +196,7 @@ class WinogradScheduler {
 
   void SetBlock(const WinogradBlock& block) {
     block_ = block;
-    panels_ = tiles_.results / length_ / block_.groups;
+    panels_ = NumPanels() / block_.groups;
     transformed_part_ = PartOf(transformed_, {I64(block_.down), I64(block_.across), I64(tiles_.channels)});
     products_part_ = PartOf(products_, {I64(block_.down), I64(block_.across), I64(length_)});
     allocated_ = {transformed_part_, products_part_};
@@ -238,7 +238,11 @@ class WinogradScheduler {
     Stmt transform, multiply, finish;
     if (!Transform(tiles_down, tiles_across, first_row, first_column, transformed, &transform) ||
         !Multiply(tiles_down, tiles_across, transformed, products, &multiply) ||
-        !Finish(rows.elements, columns.elements, first_row, first_column, products, &finish))
+        !ByFullness(
+            [&](int64_t channels, Stmt* of) {
+              return Finish(rows.elements, columns.elements, channels, first_row, first_column, products, of);
+            },
+            &finish))
       return false;
     *stmt = SeqStmt::Flatten(
         Array<Stmt>{transform, ForPanels(SeqStmt::Flatten(Array<Stmt>{multiply, finish}), I64(panels_))});
@@ -247,6 +251,7 @@ class WinogradScheduler {
     return true;
   }
 
+  int64_t NumPanels() const { return (tiles_.results + length_ - 1) / length_; }
   PrimExpr NumTiles() const { return products_->shape[3] * products_->shape[4]; }
   /// Runs of all images, each as long as may be.
   PrimExpr FewestRuns() const { return images_ * CeilDiv(NumTiles(), I64(block_.across)); }
@@ -280,12 +285,18 @@ class WinogradScheduler {
         !Multiply(one, count, transformed_run, products_run, &multiply))
       return false;
     // Of an odd number of rows or columns the last tile has one.
-    const auto of_columns = [&](int64_t elements_down, Stmt* made) {
+    const auto of_tile = [&](int64_t channels, Stmt* made) {
       return ByWholeness(
-          column, width_,
-          [&](int64_t elements, Stmt* of) { return Finish(elements_down, elements, row, column, products, of); }, made);
+          row, height_,
+          [&](int64_t down, Stmt* of_row) {
+            return ByWholeness(
+                column, width_,
+                [&](int64_t across, Stmt* of) { return Finish(down, across, channels, row, column, products, of); },
+                of_row);
+          },
+          made);
     };
-    if (!ByWholeness(row, height_, of_columns, &finish)) return false;
+    if (!ByFullness(of_tile, &finish)) return false;
     // Line by line: one need not divide for each tile.
     const auto for_tiles = [&](const Stmt& of_tile) {
       const Var line("line", DataType::Int(64)), tile("tile", DataType::Int(64));
@@ -342,9 +353,19 @@ class WinogradScheduler {
     return true;
   }
 
+  /// The code for a panel of weights with `channels` of the result: the last may have fewer than others.
+  bool ByFullness(const std::function<bool(int64_t channels, Stmt*)>& make, Stmt* stmt) const {
+    const int64_t before_last = NumPanels() - 1, of_last = tiles_.results - before_last * length_;
+    if (of_last == length_ || before_last == 0) return make(of_last, stmt);
+    Stmt full, last;
+    if (!make(length_, &full) || !make(of_last, &last)) return false;
+    *stmt = IfThenElse(panel_ < I64(before_last), full, last);
+    return true;
+  }
+
   /// The result's elements of a block, which begins at a tile.
-  bool Finish(int64_t elements_down, int64_t elements_across, const PrimExpr& first_row, const PrimExpr& first_column,
-              const Buffer& products, Stmt* stmt) {
+  bool Finish(int64_t elements_down, int64_t elements_across, int64_t channels, const PrimExpr& first_row,
+              const PrimExpr& first_column, const Buffer& products, Stmt* stmt) {
     TileStage result;
     result.Keep(products_, products, kDimsOfBlock);
     for (const Block& name : results_) {
@@ -354,7 +375,7 @@ class WinogradScheduler {
       if (axes[0].defined()) own.Fix(axes[0], image_);
       own.Bind(axes[1], I64(elements_down), first_row * I64(kStep));
       own.Bind(axes[2], I64(elements_across), first_column * I64(kStep));
-      own.Bind(axes[3], I64(length_), PrimExpr(panel_) * I64(length_));
+      own.Bind(axes[3], I64(channels), PrimExpr(panel_) * I64(length_));
       if (result.Add(block, own) != nullptr) return false;
     }
     *stmt = Scheduled(result, {products}, {});
