@@ -142,8 +142,7 @@ GeneratedCode Compilation::Generate(IRModule kernels) {
   if (options_.progress) options_.progress("generating code", 0, 1);
   GeneratedCode code;
   try {
-    const bool is_for_here = target_.cpu == Target::Host().cpu && target_.WhyNotHere().empty();
-    code.compiled = codegen::CompileProgram(module, is_for_here ? static_cast<int>(target_.machine.threads) : 0);
+    code.compiled = codegen::CompileProgram(module);
     const IRModule lowered = LowerKernels(target_)(module);
     code.manifest.cpu_features =
         target_.RequiredFeatures(target_.HasFeature("amx-tile") && tir::UsesMatrixUnit(lowered));

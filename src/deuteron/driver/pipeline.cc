@@ -70,7 +70,11 @@ std::vector<Pipeline> MakePipelines() {
                        {"RewriteDataflowReshape"},
                        {"DeadCodeElimination"}};
   const Passes schedule = {{"TuneSchedules"}, {"ScheduleForCPU"}};
-  const Passes memory = {{"RemovePurityChecking"}, {"CallTIRRewrite"}, {"StaticPlanBlockMemory"}, {"KillAfterLastUse"}};
+  const Passes memory = {{"RemovePurityChecking"},
+                         {"CallTIRRewrite"},
+                         {"PrepareExternals"},
+                         {"StaticPlanBlockMemory"},
+                         {"KillAfterLastUse"}};
   return {
       {"import", "tidies an imported graph, and evaluates what is constant in it", import},
       {"library", "gives a library what it is to compute", library},

@@ -390,8 +390,10 @@ class RelaxInterpreter {
       externals_.emplace();
       const auto constants = relax::ExternalConstants(module_);
       for (const relax::ExternalFunction& external : relax::ExternalFunctions(module_)) {
-        std::vector<Tensor> tensors;
-        for (const std::string& constant : external.constants) tensors.push_back(constants.at(constant));
+        std::vector<Tensor> tensors = external.packed;
+        for (size_t i = tensors.size(); i < external.constants.size(); ++i) {
+          tensors.push_back(constants.at(external.constants[i]));
+        }
         const runtime::ExternalSpec spec{external.symbol, external.plugin, external.code, external.constants, {}};
         externals_->emplace(external.symbol, runtime::LoadExternal(spec, tensors));
       }

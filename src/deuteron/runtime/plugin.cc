@@ -228,7 +228,9 @@ PackedExternal PackExternal(const ExternalSpec& external, std::span<const Tensor
   const auto code = packed[0].cast<tvm::ffi::Bytes>();
   const auto tensors = packed[1].cast<tvm::ffi::Array<Tensor>>();
   DEUTERON_CHECK(tensors.size() == constants.size()) << external.plugin << " packs other constants than it is given";
-  return {{code.data(), code.size()}, {tensors.begin(), tensors.end()}};
+  const int64_t workspace = packed.size() > 2 ? packed[2].cast<int64_t>() : 0;
+  DEUTERON_CHECK(workspace >= 0) << external.plugin << " asks for " << workspace << " bytes";
+  return {{code.data(), code.size()}, {tensors.begin(), tensors.end()}, workspace};
 }
 
 Function LoadExternal(const ExternalSpec& external, std::span<const Tensor> constants) {

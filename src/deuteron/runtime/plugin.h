@@ -17,7 +17,9 @@
 ///     Array<Any> pack(void* host, String symbol, Bytes code, Array<String> constant_names, Array<Tensor> constants)
 ///
 /// It gives the code and the constants (Bytes, Array<Tensor>) that an executable should hold instead: constants lie as
-/// the library reads them then, once and not twice, and loading moves none. What it gives must do on any machine.
+/// the library reads them then, once and not twice, and loading moves none. What it gives must do on any machine. A
+/// third element, an int64, asks for a workspace: calls get one tensor more, the last, of so many bytes (uint8), whose
+/// contents nobody keeps. It lies where intermediates do; where it is too small the function takes memory of its own.
 ///
 /// And a third one, `__tvm_ffi_deuteron_version`, for people: `String version()`.
 #pragma once
@@ -84,10 +86,12 @@ std::string PluginFiles(const std::string& name);
 std::string PluginVersion(const std::string& name);
 
 /// The code and the constants of `external` as its plugin wants to find them when it is loaded on this machine, for
-/// calls with `threads` threads; as they are if it does not care, or is missing.
+/// calls with `threads` threads, and the bytes of the workspace that these need; as they are if it does not care, or is
+/// missing.
 struct PackedExternal {
   std::string code;
   std::vector<Tensor> constants;
+  int64_t workspace_bytes = 0;
 };
 PackedExternal PackExternal(const ExternalSpec& external, std::span<const Tensor> constants, int threads);
 

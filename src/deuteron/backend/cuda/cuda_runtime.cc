@@ -39,7 +39,8 @@ class CudaRuntime : public JsonRuntime {
   /// All kernels of the graph for one combination of shapes.
   struct GraphPlan : Plan {
     explicit GraphPlan(CudaRuntime* runtime) : runtime(runtime) {}
-    void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs) const override {
+    void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs,
+                 std::span<char>) const override {
       Call call(inputs, outputs);
       runtime->Execute(*this, &call);
       call.Finish();

@@ -120,10 +120,12 @@ class DnnlRuntime : public JsonRuntime {
    public:
     Scoped(std::shared_ptr<const Plan> plan, const DeuteronHost* host, int threads)
         : plan_(std::move(plan)), host_(host), threads_(threads) {}
-    void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs) const override {
+    void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs,
+                 std::span<char> workspace) const override {
       const RegionThreads scope(host_, threads_);
-      plan_->Execute(inputs, outputs);
+      plan_->Execute(inputs, outputs, workspace);
     }
+    size_t workspace_bytes() const override { return plan_->workspace_bytes(); }
 
    private:
     std::shared_ptr<const Plan> plan_;
@@ -172,29 +174,30 @@ using tvm::ffi::Array;
 using tvm::ffi::Bytes;
 using tvm::ffi::String;
 
-std::shared_ptr<DnnlRuntime> Prepare(void* host, const String& symbol, const Bytes& code, const Array<String>& names,
-                                     const Array<Tensor>& constants) {
+std::shared_ptr<DnnlRuntime> Load(void* host, const String& symbol, const Bytes& code, const Array<String>& names,
+                                  const Array<Tensor>& constants) {
   const auto* services = static_cast<const DeuteronHost*>(host);
   if (services->version != kDeuteronHostVersion) {
     DEUTERON_THROW(UnsupportedError) << "the plugin dnnl is of another version than the runtime";
   }
   std::map<std::string, Tensor> by_name;
   for (size_t i = 0; i < names.size(); ++i) by_name.emplace(std::string(names[i]), constants[i]);
-  auto runtime = std::make_shared<DnnlRuntime>(std::string(symbol), ParseJsonGraph({code.data(), code.size()}),
-                                               std::move(by_name), services);
-  runtime->PrepareStatic();
-  return runtime;
+  return std::make_shared<DnnlRuntime>(std::string(symbol), ParseJsonGraph({code.data(), code.size()}),
+                                       std::move(by_name), services);
 }
 
 tvm::ffi::Function Create(void* host, const String& symbol, const Bytes& code, const Array<String>& names,
                           const Array<Tensor>& constants) {
-  return AsFunction(Prepare(host, symbol, code, names, constants));
+  auto runtime = Load(host, symbol, code, names, constants);
+  runtime->PrepareStatic();
+  return AsFunction(std::move(runtime));
 }
 
-/// Constants in the layouts that the primitives of the plan for this machine want.
+/// Constants in the layouts that the primitives of the plan for this machine want, and the workspace of that.
 Array<Any> Pack(void* host, const String& symbol, const Bytes& code, const Array<String>& names,
                 const Array<Tensor>& constants) {
-  const auto runtime = Prepare(host, symbol, code, names, constants);
+  const auto runtime = Load(host, symbol, code, names, constants);
+  const auto plan = runtime->PrepareStatic();
   auto json = nlohmann::json::parse(std::string_view(code.data(), code.size()));
   Array<Tensor> packed = constants;
   for (size_t index = 0; index < json["nodes"].size(); ++index) {
@@ -207,7 +210,7 @@ Array<Any> Pack(void* host, const String& symbol, const Bytes& code, const Array
     packed.Set(std::find(names.begin(), names.end(), name) - names.begin(), tensor);
   }
   const std::string text = json.dump();
-  return {Bytes(text), packed};
+  return {Bytes(text), packed, plan == nullptr ? 0 : static_cast<int64_t>(plan->workspace_bytes())};
 }
 
 String Version() {

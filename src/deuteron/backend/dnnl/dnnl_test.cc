@@ -2,7 +2,6 @@
 /// What oneDNN computes, against the interpreter: every kind of kernel over shapes, symbolic ones too.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <random>
 #include <thread>
 
@@ -12,7 +11,6 @@
 #include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
-#include "deuteron/support/aligned_memory.h"
 #include "deuteron/target/target.h"
 #include "deuteron/testing/library_test_util.h"
 
@@ -55,114 +53,6 @@ TEST(Dnnl, Convolutions) {
       MakeModule("x: " + T("2, 6, 21") + ", w: " + T("4, 6, 3"), {"gv = R.nn.conv1d(x, w, strides=2, padding=1)"}));
   ExpectAgrees(
       MakeModule("x: " + T("1, 3, 6, 7, 8") + ", w: " + T("4, 3, 2, 3, 3"), {"gv = R.nn.conv3d(x, w, padding=1)"}));
-}
-
-/// A convolution of a constant window, as RunCodegen writes it.
-constexpr const char* kConvolution = R"({"nodes": [
-  {"op": "input", "name": "x", "attrs": {"shape": [[1, 32, 8, 8]], "dtype": ["float32"]}},
-  {"op": "const", "name": "w", "attrs": {"shape": [[32, 32, 3, 3]], "dtype": ["float32"]}},
-  {"op": "kernel", "name": "dnnl.conv2d", "inputs": [[0, 0, 0], [1, 0, 0]], "attrs": {
-    "op": "convolution", "strides": [1, 1], "padding": [1, 1, 1, 1], "dilation": [1, 1], "groups": 1, "bias": false,
-    "shape": [[1, 32, 8, 8]], "dtype": ["float32"]}}],
-  "arg_nodes": [0, 1], "heads": [[2, 0, 0]], "node_row_ptr": [0, 1, 2, 3]})";
-
-/// The same of so many channels.
-std::string ConvolutionOf(int64_t channels) {
-  std::string code = kConvolution;
-  const std::string extent = std::to_string(channels) + ",";
-  for (size_t at = 0; (at = code.find("32,", at)) != std::string::npos; at += extent.size()) {
-    code.replace(at, 3, extent);
-  }
-  return code;
-}
-
-/// The result of such a convolution of `x`.
-std::vector<float> Convolved(const std::string& code, const Tensor& x, const Tensor& weight) {
-  const tvm::ffi::Function function = runtime::LoadExternal({"conv", "dnnl", code, {"w"}, {}}, {{weight}});
-  const Tensor y = runtime::AllocTensor(x.shape(), DataType::Float(32));
-  function(x, y);
-  const auto* data = static_cast<const float*>(y.data_ptr());
-  return {data, data + y.numel()};
-}
-
-TEST(Dnnl, ConstantsAreHeldAsTheyAreRead) {
-  const DataType f32 = DataType::Float(32);
-  std::mt19937_64 random(1);
-  const Tensor x = RandomTensor({1, 32, 8, 8}, f32, &random), weight = RandomTensor({32, 32, 3, 3}, f32, &random);
-  const auto run = [&](const std::string& code, const Tensor& constant) { return Convolved(code, x, constant); };
-  const std::vector<float> expected = run(kConvolution, weight);
-  const runtime::PackedExternal packed =
-      runtime::PackExternal({"conv", "dnnl", kConvolution, {"w"}, {}}, {{weight}}, 1);
-  EXPECT_NE(packed.code.find("\"held\""), std::string::npos);
-  EXPECT_EQ(run(packed.code, packed.constants[0]), expected);
-  // Another library, or another number of threads, may want another layout than the one that is held.
-  const auto held_as = [&](const std::string& layout) {
-    const std::string key = "\"layout\":\"";
-    const size_t begin = packed.code.find(key) + key.size();
-    std::string code = packed.code;
-    return code.replace(begin, code.find('"', begin) - begin, layout);
-  };
-  EXPECT_EQ(run(held_as("abcd"), weight), expected);
-  EXPECT_THROW(run(held_as("zyx"), weight), tvm::ffi::Error);
-  EXPECT_THROW(run(packed.code, RandomTensor({32, 32, 3}, f32, &random)), tvm::ffi::Error);
-}
-
-/// A tensor over memory that another one owns.
-struct Borrowed {
-  void* data;
-  void AllocData(DLTensor* tensor) { tensor->data = data; }
-  void FreeData(DLTensor*) {}
-};
-
-/// As in a model's file; large ones are packed a part at a time, of which the last may be smaller.
-TEST(Dnnl, ConstantsMayLieAtAnyAddress) {
-  std::mt19937_64 random(1);
-  for (const int64_t channels : {8, 401}) {
-    const Tensor x = RandomTensor({1, channels, 8, 8}, DataType::Float(32), &random);
-    const Tensor weight = RandomTensor({channels, channels, 3, 3}, DataType::Float(32), &random);
-    const auto bytes = static_cast<size_t>(weight.numel()) * sizeof(float);
-    std::vector<char> file(bytes + 3);
-    std::memcpy(file.data() + 3, weight.data_ptr(), bytes);
-    const Tensor there = Tensor::FromNDAlloc(Borrowed{file.data() + 3}, weight.shape(), weight.dtype(), {kDLCPU, 0});
-    const std::string code = ConvolutionOf(channels);
-    EXPECT_EQ(Convolved(code, x, there), Convolved(code, x, weight)) << channels;
-  }
-}
-
-/// oneDNN's own memory would stay with the allocator.
-TEST(Dnnl, PackedConstantsLieInBlocksThatGoBackToTheSystem) {
-  const int64_t bytes = int64_t{256} * 256 * 9 * 4;
-  const std::string code = ConvolutionOf(256);
-  std::mt19937_64 random(1);
-  const Tensor weight = RandomTensor({256, 256, 3, 3}, DataType::Float(32), &random);
-  TrimAligned();
-  {
-    const runtime::PackedExternal packed = runtime::PackExternal({"conv", "dnnl", code, {"w"}, {}}, {{weight}}, 1);
-    ASSERT_NE(packed.constants[0].data_ptr(), weight.data_ptr());
-    ASSERT_GE(packed.constants[0].numel(), bytes);
-  }
-  EXPECT_GE(KeptAligned(), bytes);
-  TrimAligned();
-  EXPECT_EQ(KeptAligned(), 0);
-}
-
-TEST(Dnnl, FunctionsAreMadeWhenTheyAreCalled) {
-  std::mt19937_64 random(1);
-  const Tensor weight = RandomTensor({32, 32, 3, 3}, DataType::Float(32), &random);
-  runtime::Program program;
-  program.constants.push_back({.shape = {32, 32, 3, 3}});
-  program.externals = {{"damaged", "dnnl", "no graph", {"w"}, {0}}, {"whole", "dnnl", kConvolution, {"w"}, {0}}};
-  const runtime::Weights weights(program, {weight.data_ptr()}, "", {});
-  const runtime::ExternalFunctions functions(program, weights);
-  EXPECT_EQ(functions.Find("another", 1), nullptr);
-  const tvm::ffi::Function* whole = functions.Find("whole", 1);
-  ASSERT_NE(whole, nullptr);
-  EXPECT_EQ(functions.Find("whole", 1), whole);
-  for (int turn = 0; turn < 2; ++turn) EXPECT_THROW(functions.Find("damaged", 1), tvm::ffi::Error);
-  // Of a file whose checksums differ.
-  const runtime::Weights mapped(program, {weight.data_ptr()}, "model.so", {});
-  const runtime::ExternalFunctions of_file(program, mapped);
-  EXPECT_THROW(of_file.Find("whole", 1), tvm::ffi::Error);
 }
 
 TEST(Dnnl, ChainsOfPostOperations) {

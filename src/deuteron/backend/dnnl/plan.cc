@@ -67,10 +67,16 @@ class PreparedPlan : public JsonRuntime::Plan {
         arenas_(&Arenas::Get(host)),
         user_(arenas_, arena_bytes) {}
 
-  void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs) const override {
+  size_t workspace_bytes() const override { return arena_bytes_; }
+
+  void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs,
+               std::span<char> workspace) const override {
     std::unique_ptr<Frame> frame = Acquire();
     std::optional<ArenaOfCall> arena;
-    if (arena_bytes_ > 0) frame->MoveTo(arena.emplace(arenas_, arena_bytes_).data());
+    if (arena_bytes_ > 0) {
+      const bool is_lent = workspace.size() >= arena_bytes_;
+      frame->MoveTo(is_lent ? workspace.data() : arena.emplace(arenas_, arena_bytes_).data());
+    }
     const auto data = [](const DLTensor* tensor) { return static_cast<char*>(tensor->data) + tensor->byte_offset; };
     for (auto& [index, offset, object] : frame->inputs) object.set_data_handle(data(inputs[index]) + offset);
     for (auto& [index, offset, object] : frame->outputs) object.set_data_handle(data(outputs[index]) + offset);

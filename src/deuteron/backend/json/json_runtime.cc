@@ -17,6 +17,10 @@ std::string Describe(std::span<const int64_t> shape) {
   return text + ")";
 }
 
+std::span<char> BytesOf(const DLTensor& workspace) {
+  return {static_cast<char*>(workspace.data) + workspace.byte_offset, static_cast<size_t>(workspace.shape[0])};
+}
+
 }  // namespace
 
 JsonRuntime::JsonRuntime(std::string symbol, JsonGraph graph, std::map<std::string, Tensor> constants,
@@ -31,8 +35,9 @@ JsonRuntime::JsonRuntime(std::string symbol, JsonGraph graph, std::map<std::stri
 
 void JsonRuntime::Run(std::span<const DLTensor* const> tensors) {
   const size_t num_inputs = graph_.inputs.size();
-  if (tensors.size() != num_inputs + graph_.heads.size()) {
-    DEUTERON_THROW(ModelError) << symbol_ << " takes " << num_inputs << " tensors and gives " << graph_.heads.size()
+  const size_t num_outputs = graph_.heads.size(), num_tensors = num_inputs + num_outputs;
+  if (tensors.size() != num_tensors && tensors.size() != num_tensors + 1) {
+    DEUTERON_THROW(ModelError) << symbol_ << " takes " << num_inputs << " tensors and gives " << num_outputs
                                << "; called with " << tensors.size();
   }
   Key key{{}, host_->threads()};
@@ -47,17 +52,19 @@ void JsonRuntime::Run(std::span<const DLTensor* const> tensors) {
                                  << ", expected " << Describe(expected);
     }
   }
-  Find(std::move(key))->Execute(tensors.first(num_inputs), tensors.subspan(num_inputs));
+  std::span<char> workspace;
+  if (tensors.size() > num_tensors) workspace = BytesOf(*tensors.back());
+  Find(std::move(key))->Execute(tensors.first(num_inputs), tensors.subspan(num_inputs, num_outputs), workspace);
 }
 
-void JsonRuntime::PrepareStatic() {
+std::shared_ptr<const JsonRuntime::Plan> JsonRuntime::PrepareStatic() {
   Key key{{}, host_->threads()};
   for (const uint32_t input : graph_.inputs) {
     const auto& shape = graph_.nodes[input].shapes[0];
-    if (std::any_of(shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; })) return;
+    if (std::any_of(shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; })) return nullptr;
     key.shapes.push_back(shape);
   }
-  Find(std::move(key));
+  return Find(std::move(key));
 }
 
 std::shared_ptr<const JsonRuntime::Plan> JsonRuntime::Find(Key key) {

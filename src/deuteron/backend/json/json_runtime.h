@@ -31,8 +31,11 @@ class JsonRuntime {
    public:
     virtual ~Plan() = default;
     /// `inputs` in the order of the graph's, `outputs` in that of its heads; compact, of the shapes that the plan is
-    /// for.
-    virtual void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs) const = 0;
+    /// for. `workspace`: memory that the caller lends, or none.
+    virtual void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs,
+                         std::span<char> workspace) const = 0;
+    /// What a workspace should have; with less the plan takes memory of its own.
+    virtual size_t workspace_bytes() const { return 0; }
   };
 
   /// `constants` by node name.
@@ -41,10 +44,10 @@ class JsonRuntime {
   JsonRuntime(const JsonRuntime&) = delete;
   JsonRuntime& operator=(const JsonRuntime&) = delete;
 
-  /// Inputs, then results. A ModelError if they are not what the graph takes.
+  /// Inputs, then results, then a workspace if there is one. A ModelError if they are not what the graph takes.
   void Run(std::span<const DLTensor* const> tensors);
-  /// If no dimension is symbolic: the plan for the threads that calls will most likely have.
-  void PrepareStatic();
+  /// The plan for the threads that calls will most likely have; null if a dimension is symbolic.
+  std::shared_ptr<const Plan> PrepareStatic();
 
  protected:
   using Shapes = std::vector<std::vector<int64_t>>;

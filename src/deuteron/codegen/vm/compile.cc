@@ -35,7 +35,7 @@ bool HasDestinationPassingCalls(const relax::SeqExpr& seq) {
 }
 
 /// The functions of libraries, their constants among those of the program.
-std::vector<runtime::ExternalSpec> Externals(const IRModule& module, int pack_for_threads, ProgramBuilder* builder) {
+std::vector<runtime::ExternalSpec> Externals(const IRModule& module, ProgramBuilder* builder) {
   const auto constants = relax::ExternalConstants(module);
   std::vector<runtime::ExternalSpec> externals;
   for (const relax::ExternalFunction& function : relax::ExternalFunctions(module)) {
@@ -43,22 +43,17 @@ std::vector<runtime::ExternalSpec> Externals(const IRModule& module, int pack_fo
     external.symbol = function.symbol;
     external.plugin = function.plugin;
     external.code = function.code;
-    std::vector<Tensor> tensors;
-    for (const std::string& name : function.constants) {
+    for (size_t i = 0; i < function.constants.size(); ++i) {
+      const std::string& name = function.constants[i];
+      external.constant_names.push_back(name);
+      if (!function.packed.empty()) {
+        external.constants.push_back(builder->ConstantOfLibrary(function.packed[i]));
+        continue;
+      }
       const auto it = constants.find(name);
       if (it == constants.end())
         DEUTERON_THROW(ModelError) << function.symbol << ": its constant " << name << " is missing";
-      external.constant_names.push_back(name);
-      tensors.push_back(it->second);
-    }
-    if (pack_for_threads != 0) {
-      runtime::PackedExternal packed = runtime::PackExternal(external, tensors, pack_for_threads);
-      external.code = std::move(packed.code);
-      tensors = std::move(packed.constants);
-    }
-    const bool packs = pack_for_threads != 0 && runtime::PacksConstants(external.plugin);
-    for (const Tensor& tensor : tensors) {
-      external.constants.push_back(packs ? builder->ConstantOfLibrary(tensor) : builder->Constant(tensor));
+      external.constants.push_back(builder->Constant(it->second));
     }
   }
   return externals;
@@ -118,7 +113,7 @@ std::string KernelSymbol(const std::string& name) {
   return symbol;
 }
 
-CompiledProgram CompileProgram(const IRModule& input, int pack_for_threads) {
+CompiledProgram CompileProgram(const IRModule& input) {
   IRModule module = input;
   bool has_symbols = false;
   bool rewrite = false;
@@ -137,7 +132,7 @@ CompiledProgram CompileProgram(const IRModule& input, int pack_for_threads) {
     const bool is_private = has_symbols && !function->GetAttr<String>("global_symbol").has_value();
     builder.SetFunction(FunctionCompiler(module, &builder).Compile(name, function, is_private));
   }
-  std::vector<runtime::ExternalSpec> externals = Externals(module, pack_for_threads, &builder);
+  std::vector<runtime::ExternalSpec> externals = Externals(module, &builder);
   CompiledProgram compiled = builder.Take();
   compiled.program.externals = std::move(externals);
   return compiled;

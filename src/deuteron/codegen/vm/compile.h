@@ -25,9 +25,7 @@ struct CompiledProgram {
 /// none has it) are public. Function attributes "input_names" and "output_names" (arrays of strings) give the names
 /// that the user knows. An UnsupportedError names the binding that cannot be translated.
 ///
-/// `pack_for_threads`: if not 0, the program is for this machine and calls with so many threads: plugins may lay the
-/// constants of their functions out for that.
-CompiledProgram CompileProgram(const IRModule& module, int pack_for_threads = 0);
+CompiledProgram CompileProgram(const IRModule& module);
 
 /// The plugins that a program needs beside the runtime library.
 std::vector<std::string> PluginsOf(const runtime::Program& program);

@@ -22,6 +22,8 @@ struct ExternalFunction {
   std::string code;
   /// Constants it needs, by the names in the module's attribute `const_name_to_constant`.
   std::vector<std::string> constants;
+  /// These as the plugin holds them, if it has packed them (PrepareExternals).
+  std::vector<Tensor> packed = {};
 };
 
 /// The names of the constants that generators leave to the executable: `<symbol>_<target>_const_<k>`, one for each
@@ -66,6 +68,8 @@ using LibraryLookup = std::function<LibraryCodegen(const std::string& name)>;
 std::vector<ExternalFunction> ExternalFunctions(const IRModule& module);
 /// `module` with these added there.
 IRModule WithExternalFunctions(IRModule module, const std::vector<ExternalFunction>& functions);
+/// `module` with these there, in place of the same ones that are; without constants that nobody needs any more.
+IRModule ReplaceExternalFunctions(IRModule module, const std::vector<ExternalFunction>& functions);
 /// The constants in `const_name_to_constant`, by name.
 std::map<std::string, Tensor> ExternalConstants(const IRModule& module);
 

@@ -1,11 +1,11 @@
 /// \file
 /// The passes that hand parts of a graph to libraries:
 ///
-///     FuseOpsByPattern ▶ MergeCompositeFunctions ▶ RunCodegen
+///     FuseOpsByPattern ▶ MergeCompositeFunctions ▶ RunCodegen … ▶ PrepareExternals
 ///
 /// The first marks what a library can compute (functions with the attribute Composite), the second gathers neighbours
 /// of one library into functions with the attribute Codegen, the third has the library's generator translate these and
-/// replaces their calls.
+/// replaces their calls. The last, when memory is planned, lets the library see its functions on this machine.
 #pragma once
 
 #include <string>
@@ -42,5 +42,10 @@ Pass MergeCompositeFunctions();
 /// `entry_functions`: what DeadCodeElimination, which ends the pass, keeps; all public functions if empty.
 Pass RunCodegen(LibraryLookup find, Map<String, Any> target_options = {},
                 std::vector<std::string> entry_functions = {});
+
+/// Where the target is this machine, asks the plugins of translated functions for what they make of these: constants as
+/// they read them, and a workspace, which calls get as their last argument. After CallTIRRewrite, so that it is planned
+/// with the tensors of the function that calls.
+Pass PrepareExternals();
 
 }  // namespace deuteron::relax

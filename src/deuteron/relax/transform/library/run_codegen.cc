@@ -44,6 +44,12 @@ T ModuleAttr(const IRModule& module, const char* key) {
   return module->attrs.Get<T>(key).value_or(T());
 }
 
+IRModule WithModules(IRModule module, const Array<Any>& modules) {
+  auto* node = CopyOnWrite(&module);
+  node->attrs = DictAttrs::With(std::move(node->attrs), kModules, modules);
+  return module;
+}
+
 bool IsAscii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c != 0 && c < 0x80; });
 }
@@ -84,6 +90,11 @@ Map<String, Any> AsMap(const ExternalFunction& function) {
     fields.Set("code_hex", String(ToHex(function.code)));
   }
   fields.Set("constants", constants);
+  if (!function.packed.empty()) {
+    Array<Constant> packed;
+    for (const Tensor& tensor : function.packed) packed.push_back(Constant(tensor));
+    fields.Set("packed", packed);
+  }
   return fields;
 }
 
@@ -225,6 +236,12 @@ std::vector<ExternalFunction> ExternalFunctions(const IRModule& module) {
     if (const auto it = fields.find("constants"); it != fields.end()) {
       for (const String& name : (*it).second.cast<Array<String>>()) function.constants.emplace_back(name);
     }
+    if (const auto it = fields.find("packed"); it != fields.end()) {
+      for (const Constant& constant : (*it).second.cast<Array<Constant>>()) function.packed.push_back(constant->data);
+      if (function.packed.size() != function.constants.size()) {
+        DEUTERON_THROW(ModelError) << "function " << function.symbol << " has other constants than are packed for it";
+      }
+    }
     functions.push_back(std::move(function));
   }
   return functions;
@@ -234,8 +251,21 @@ IRModule WithExternalFunctions(IRModule module, const std::vector<ExternalFuncti
   if (functions.empty()) return module;
   auto modules = ModuleAttr<Array<Any>>(module, kModules);
   for (const ExternalFunction& function : functions) modules.push_back(AsMap(function));
+  return WithModules(std::move(module), modules);
+}
+
+IRModule ReplaceExternalFunctions(IRModule module, const std::vector<ExternalFunction>& functions) {
+  Array<Any> modules;
+  Map<String, Any> constants;
+  const auto known = ModuleAttr<Map<String, Any>>(module, kConstants);
+  for (const ExternalFunction& function : functions) {
+    modules.push_back(AsMap(function));
+    if (!function.packed.empty()) continue;
+    for (const std::string& name : function.constants) constants.Set(name, known.at(name));
+  }
+  module = WithModules(std::move(module), modules);
   auto* node = CopyOnWrite(&module);
-  node->attrs = DictAttrs::With(std::move(node->attrs), kModules, modules);
+  node->attrs = DictAttrs::With(std::move(node->attrs), kConstants, constants);
   return module;
 }
 
