@@ -186,6 +186,8 @@ def PackWeights() -> Pass:
     """lays constant weights of convolutions and matrix products out for the kernels that read them"""
 def PartitionFor(backend: Any = ..., quantized: Any = ...) -> Pass:
     """puts what a library computes into functions with the attribute Composite"""
+def PrepareExternals() -> Pass:
+    """gives libraries their constants to pack and calls of them the memory they need, on this machine"""
 def PrintIR(header: Any = ...) -> Pass:
     """prints the module on standard error"""
 def RecomputeProducers() -> Pass:

@@ -372,8 +372,8 @@ class nn:
     def softplus(data: Any, beta: Any = ..., threshold: Any = ...) -> Call:
         """relax.nn.softplus(data). Attributes: beta, threshold. A UsageError for others."""
     @staticmethod
-    def winograd_conv2d(data: Any, weights: Any, padding: Any = ...) -> Call:
-        """relax.nn.winograd_conv2d(data, weights). Attributes: padding. A UsageError for others."""
+    def winograd_conv2d(data: Any, weights: Any, padding: Any = ..., channels: Any = ...) -> Call:
+        """relax.nn.winograd_conv2d(data, weights). Attributes: padding, channels. A UsageError for others."""
     @staticmethod
     def winograd_input(data: Any, padding: Any = ..., tiles: Any = ...) -> Call:
         """relax.nn.winograd_input(data). Attributes: padding, tiles. A UsageError for others."""
@@ -477,8 +477,8 @@ def tensor_to_shape(x: Any) -> Call:
     """relax.tensor_to_shape(x). Attributes: none. A UsageError for others."""
 def tile(data: Any, repeats: Any = ...) -> Call:
     """relax.tile(data). Attributes: repeats. A UsageError for others."""
-def topk(data: Any, k: Any = ..., axis: Any = ..., ret_type: Any = ..., largest: Any = ..., dtype: Any = ...) -> Call:
-    """relax.topk(data). Attributes: k, axis, ret_type, largest, dtype. A UsageError for others."""
+def topk(data: Any, count: Any = ..., k: Any = ..., axis: Any = ..., ret_type: Any = ..., largest: Any = ..., dtype: Any = ...) -> Call:
+    """relax.topk(data, count?). Attributes: k, axis, ret_type, largest, dtype. A UsageError for others."""
 def tril(x: Any, k: Any = ...) -> Call:
     """relax.tril(x, k?). Attributes: none. A UsageError for others."""
 def triu(x: Any, k: Any = ...) -> Call:

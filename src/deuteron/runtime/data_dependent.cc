@@ -67,19 +67,83 @@ std::vector<int64_t> OrderedKeys(const Tensor& tensor) {
   return keys;
 }
 
-/// The numbers of words of which some bit of `mask` is set. All are written, without a branch, and few are kept.
+/// Words side by side, of which some bit of `mask` may be set.
 template <typename Word>
-std::vector<int64_t> NonZeroWords(const char* data, int64_t count, uint64_t mask) {
-  std::vector<int64_t> found(static_cast<size_t>(count) + 1);
-  size_t next = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    Word word;
-    std::memcpy(&word, data + static_cast<size_t>(i) * sizeof(Word), sizeof(Word));
-    found[next] = i;
-    next += (word & static_cast<Word>(mask)) != 0 ? 1 : 0;
+class MaskedWords {
+ public:
+  MaskedWords(const char* data, int64_t count, uint64_t mask)
+      : data_(data), count_(count), mask_(static_cast<Word>(mask)) {}
+
+  int64_t CountSet() const {
+    int64_t set = 0;
+    for (int64_t i = 0; i < count_;) {
+      if (IsRunOfZeros(i)) {
+        i += kRun;
+      } else {
+        for (const int64_t end = std::min(i + kRun, count_); i < end; ++i) set += IsSet(i);
+      }
+    }
+    return set;
   }
-  found.resize(next);
-  return found;
+
+  /// The numbers of those that are, in order, of which there are `set`. Others are written, too, and written over:
+  /// there is no branch for each.
+  void FindSet(int64_t set, int64_t* found) const {
+    int64_t next = 0;
+    for (int64_t i = 0; next < set;) {
+      if (IsRunOfZeros(i)) {
+        i += kRun;
+      } else {
+        for (const int64_t end = std::min(i + kRun, count_); i < end && next < set; ++i) {
+          found[next] = i;
+          next += IsSet(i);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kRun = 8;
+
+  int64_t IsSet(int64_t i) const {
+    Word word;
+    std::memcpy(&word, data_ + static_cast<size_t>(i) * sizeof(Word), sizeof(Word));
+    return (word & mask_) != 0 ? 1 : 0;
+  }
+  bool IsRunOfZeros(int64_t i) const {
+    static constexpr char kZeros[kRun * sizeof(Word)] = {};
+    return i + kRun <= count_ && std::memcmp(data_ + static_cast<size_t>(i) * sizeof(Word), kZeros, sizeof kZeros) == 0;
+  }
+
+  const char* const data_;
+  const int64_t count_;
+  const Word mask_;
+};
+
+template <typename Word>
+Tensor NonZeroWords(const Tensor& x, uint64_t mask) {
+  const MaskedWords<Word> words(static_cast<const char*>(x.data_ptr()), x.numel(), mask);
+  const int64_t count = words.CountSet();
+  const int rank = x.ndim();
+  Tensor indices = AllocTensor({rank, count}, kInt64);
+  if (rank == 0) return indices;
+  auto* row = static_cast<int64_t*>(indices.data_ptr()) + (rank - 1) * count;
+  words.FindSet(count, row);
+  // A row has the numbers of lines along its axis and those before, and leaves to the row before it those without.
+  for (int axis = rank - 1; axis > 0; --axis, row -= count) {
+    const int64_t extent = x.size(axis);
+    // They ascend: most are in the line of the one before.
+    int64_t line = 0, begin = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      if (row[i] - begin >= extent) {
+        line = row[i] / extent;
+        begin = line * extent;
+      }
+      row[i] -= begin;
+      row[i - count] = line;
+    }
+  }
+  return indices;
 }
 
 /// The indices of elements that are not zero, in row-major order: int64[rank, count], as numpy.nonzero stacked. A
@@ -87,31 +151,12 @@ std::vector<int64_t> NonZeroWords(const char* data, int64_t count, uint64_t mask
 Tensor NonZero(const Tensor& x) {
   const Tensor compact = Compact(x);
   const DLDataType dtype = compact.dtype();
-  const auto* data = static_cast<const char*>(compact.data_ptr());
   const int64_t bytes = ElementBytes(dtype);
   // Minus zero is zero.
   const uint64_t mask = IsFloat(dtype) ? (uint64_t{1} << (8 * bytes - 1)) - 1 : ~uint64_t{0};
-  std::vector<int64_t> found = bytes == 1   ? NonZeroWords<uint8_t>(data, compact.numel(), mask)
-                               : bytes == 2 ? NonZeroWords<uint16_t>(data, compact.numel(), mask)
-                               : bytes == 4 ? NonZeroWords<uint32_t>(data, compact.numel(), mask)
-                                            : NonZeroWords<uint64_t>(data, compact.numel(), mask);
-  const auto count = static_cast<int64_t>(found.size());
-  Tensor indices = AllocTensor({compact.ndim(), count}, kInt64);
-  auto* out = static_cast<int64_t*>(indices.data_ptr());
-  for (int axis = compact.ndim() - 1; axis >= 0; --axis) {
-    const int64_t extent = compact.size(axis);
-    // They ascend: most are in the line of the one before.
-    int64_t line = 0, begin = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      if (found[i] - begin >= extent) {
-        line = found[i] / extent;
-        begin = line * extent;
-      }
-      out[axis * count + i] = found[i] - begin;
-      found[i] = line;
-    }
-  }
-  return indices;
+  if (bytes == 1) return NonZeroWords<uint8_t>(compact, mask);
+  if (bytes == 2) return NonZeroWords<uint16_t>(compact, mask);
+  return bytes == 4 ? NonZeroWords<uint32_t>(compact, mask) : NonZeroWords<uint64_t>(compact, mask);
 }
 
 /// The different slices of a tensor along one axis (its elements, if the axis is negative).

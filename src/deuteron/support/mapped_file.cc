@@ -23,6 +23,9 @@
 namespace deuteron {
 namespace {
 
+/// What of a large constant is read before some of it leaves memory: each time asks the system.
+constexpr size_t kBytesOfPart = size_t{4} << 20;
+
 /// Closes a descriptor at the end of the scope.
 struct Descriptor {
   int fd;
@@ -124,6 +127,25 @@ MappedFileLog::~MappedFileLog() { log_of_thread = outer_; }
 
 void MappedFile::LetGo(const void* data, size_t bytes) {
   Mappings::Get().LetGo(reinterpret_cast<uintptr_t>(data), bytes);
+}
+
+void MappedFile::CopyAndLetGo(const void* from, void* to, size_t bytes) {
+  const char* begin = static_cast<const char*>(from);
+  ReadOnce read(begin);
+  for (size_t done = 0; done < bytes;) {
+    const size_t part = std::min(bytes - done, kBytesOfPart);
+    std::memcpy(static_cast<char*>(to) + done, begin + done, part);
+    done += part;
+    read.DoneUntil(begin + done);
+  }
+  LetGo(from, bytes);
+}
+
+void ReadOnce::DoneUntil(const char* end) {
+  const auto bytes = static_cast<size_t>(end - begin_);
+  if (bytes < kBytesOfPart) return;
+  MappedFile::LetGo(begin_, bytes);
+  begin_ = end;
 }
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std::string_view what) {

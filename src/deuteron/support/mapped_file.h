@@ -67,6 +67,8 @@ class MappedFile {
   /// What is done with for now: if all of it lies in a file that is mapped, its whole pages leave memory, and are read
   /// anew should somebody ask. Other memory is left alone.
   static void LetGo(const void* data, size_t bytes);
+  /// Copies memory that is done with then, a part at a time.
+  static void CopyAndLetGo(const void* from, void* to, size_t bytes);
 
  private:
   static std::shared_ptr<const MappedFile> Map(int descriptor, const std::string& path, std::string_view what);
@@ -74,6 +76,18 @@ class MappedFile {
   std::string path_;
   const char* data_;
   size_t size_;
+};
+
+/// Memory that is read once, from its beginning on: what is done with leaves memory as MappedFile::LetGo says, so that
+/// of a large constant only a part is there beside what is made of it.
+class ReadOnce {
+ public:
+  explicit ReadOnce(const char* begin) : begin_(begin) {}
+  /// All before `end` is done with.
+  void DoneUntil(const char* end);
+
+ private:
+  const char* begin_;
 };
 
 }  // namespace deuteron

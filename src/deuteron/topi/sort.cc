@@ -54,7 +54,7 @@ constexpr int64_t kShortLine = 128;
 constexpr int64_t kFew = 8;
 constexpr int64_t kLongLine = 8192;
 /// Pieces of a line for each element that is wanted, for which to find those that matter pays.
-constexpr int64_t kPiecesForEach = 4;
+constexpr int64_t kPiecesForEach = 2;
 /// So many more than are asked for are sorted rather than told apart.
 constexpr int64_t kSpare = 64;
 
@@ -145,7 +145,7 @@ te::Tensor ArgTopFew(const te::Tensor& x, size_t axis, int64_t count, bool desce
 }
 
 /// Elements of a line that are told apart from the others together, and vectors of them.
-constexpr int64_t kPiece = 256;
+constexpr int64_t kPiece = 64;
 constexpr int64_t kPieceLanes = 16;
 
 /// The pieces of a line that may have one of its first: among the first elements of all pieces are at least as many as
@@ -164,7 +164,7 @@ struct Pieces {
 /// far tells the next digit of the last one. What has greater digits is among the first.
 class Selection {
  public:
-  enum State : int64_t { kDigits, kMissing, kInBin, kFound, kShift, kStates };
+  enum State : int64_t { kDigits, kMissing, kInBin, kFound, kShift, kEqual, kStates };
 
   /// Of `count` numbers, of so many digits.
   Selection(Buffer bins, Buffer states, IndicesAt beside, PrimExpr count, int64_t digits)
@@ -285,11 +285,13 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
   Array<PrimExpr> shape = x.shape();
   shape.Set(static_cast<int64_t>(axis), count);
   const Array<PrimExpr> spatial = WithoutAxis(x.shape(), axis);
-  const PrimExpr room = count + kSpare;
   // Of a line with many pieces for each that is wanted most need not be looked at again.
-  const bool has_pieces =
-      axis + 1 == x.shape().size() && wanted > 0 && length.value_or(0) / kPiece >= kPiecesForEach * wanted;
-  const PrimExpr piece_count = has_pieces ? FloorDiv(extent, kPiece) : I64(0);
+  const bool is_known = length && AsConstInt(count);
+  const PrimExpr all_pieces = FloorDiv(extent, kPiece);
+  const bool pays = !is_known || (wanted > 0 && *length / kPiece >= kPiecesForEach * wanted);
+  const bool has_pieces = pays && axis + 1 == x.shape().size();
+  // Of twice as many pieces at random as are wanted ln 4 times as many elements are not behind the limit.
+  const PrimExpr room = has_pieces ? count + FloorDiv(count, 2) + kSpare : count + kSpare;
   const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& iterators) {
     const IndicesAt at = Along(iterators, axis);
     const IndicesAt beside = Along(iterators, iterators.size());
@@ -298,10 +300,13 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
     const Selection selection(outputs[4], outputs[5], beside, count, OrderedBits(value(I64(0)), descending).Digits());
     Array<Stmt> steps;
     std::optional<Pieces> pieces;
-    if (has_pieces) {
-      pieces = Pieces{piece_count, outputs[6], outputs[7], outputs[8]};
-      steps.push_back(FindPieces(*pieces, selection, inputs[0], at, beside, descending));
+    PrimExpr piece_count = has_pieces ? all_pieces : I64(0);
+    if (has_pieces && !is_known) {
+      const Var chosen("pieces");
+      steps.push_back(Bind(chosen, SelectExpr(all_pieces >= count * kPiecesForEach, all_pieces, I64(0))));
+      piece_count = chosen;
     }
+    if (has_pieces) pieces = Pieces{piece_count, outputs[6], outputs[7], outputs[8]};
     /// All elements that may be wanted, in their order.
     const auto each = [&](const std::function<Stmt(const PrimExpr&)>& of) {
       const Var i("i");
@@ -336,18 +341,33 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
                                     Bind(last, selection.Get(Selection::kDigits)), tir::IfThenElse(is_taken, take)});
     }));
     if (pieces) {
-      // Mostly all that are not behind the pieces' limit are few enough to be sorted as they are.
-      const PrimExpr found = selection.Get(Selection::kFound);
-      steps.push_back(selection.Set(Selection::kFound, I64(0)));
-      steps.push_back(each([&](const PrimExpr& i) {
-        const Stmt take =
+      // Mostly those before the pieces' limit are few enough to be sorted, and what is missing are the first of those
+      // that equal it: none that is wanted is behind it. Greatest NaN are before it; least ones are looked for if there
+      // is nothing else.
+      const PrimExpr limit = pieces->Limit(beside), found = selection.Get(Selection::kFound);
+      const PrimExpr equal = selection.Get(Selection::kEqual);
+      const Buffer& equal_ones = outputs[2];
+      const Stmt take = each([&](const PrimExpr& i) {
+        const Stmt take_first =
             tir::SeqStmt::Flatten({tir::IfThenElse(found < room, BufferStore(order, i, at(Min(found, room - 1)))),
                                    selection.Set(Selection::kFound, found + 1)});
-        // NaN are taken: they may be among the first, and if not, what is taken is sorted.
-        const PrimExpr limit = pieces->Limit(beside);
-        return tir::IfThenElse(descending ? !(value(i) < limit) : !(limit < value(i)), take);
-      }));
-      steps.push_back(tir::IfThenElse(found > room, tir::SeqStmt::Flatten(select)));
+        const Stmt take_equal =
+            tir::IfThenElse(equal < count, tir::SeqStmt::Flatten({BufferStore(equal_ones, i, at(Min(equal, room - 1))),
+                                                                  selection.Set(Selection::kEqual, equal + 1)}));
+        return tir::IfThenElse(descending ? !(value(i) <= limit) : value(i) < limit, take_first,
+                               tir::IfThenElse(Equal(value(i), limit), take_equal));
+      });
+      const Var first("first"), next("next");
+      const Stmt add_equal = tir::SeqStmt::Flatten(
+          {Bind(first, found), Loop(next, Min(equal, Max(count - first, I64(0))),
+                                    {BufferStore(order, BufferLoad(equal_ones, at(next)), at(first + next)),
+                                     selection.Set(Selection::kFound, found + 1)})});
+      const Stmt few = tir::SeqStmt::Flatten({FindPieces(*pieces, selection, inputs[0], at, beside, descending),
+                                              selection.Set(Selection::kFound, I64(0)),
+                                              selection.Set(Selection::kEqual, I64(0)), take, add_equal});
+      const Stmt no_pieces = selection.Set(Selection::kFound, I64(0));
+      steps.push_back(is_known ? few : tir::IfThenElse(piece_count > 0, few, no_pieces));
+      steps.push_back(tir::IfThenElse(found > room || found < count, tir::SeqStmt::Flatten(select)));
     } else {
       steps.push_back(tir::SeqStmt::Flatten(select));
     }
@@ -370,8 +390,8 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
                                                                {With(spatial, I64(Selection::kStates)), index_type}};
   if (has_pieces) {
     outputs.emplace_back(With(spatial, I64(kPieceLanes)), x.dtype());
-    outputs.emplace_back(With(spatial, piece_count + 1), x.dtype());
-    outputs.emplace_back(With(spatial, piece_count), index_type);
+    outputs.emplace_back(With(spatial, all_pieces + 1), x.dtype());
+    outputs.emplace_back(With(spatial, all_pieces), index_type);
   }
   return te::Extern("argtop", {Materialized(x)}, outputs, spatial, body)[0];
 }

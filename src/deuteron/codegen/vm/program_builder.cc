@@ -34,8 +34,10 @@ constexpr int64_t kLarge = int64_t{1} << 20;
 Tensor Ready(const Tensor& tensor) {
   const DLTensor& data = *tensor.GetDLTensorPtr();
   if (runtime::IsKernelReady(data) && data.byte_offset == 0) return tensor;
-  Tensor copy = runtime::CopyCompact(data);
-  MappedFile::LetGo(data.data, static_cast<size_t>(runtime::TensorBytes(tensor.shape(), data.dtype)));
+  if (!tensor.IsContiguous()) return runtime::CopyCompact(data);
+  Tensor copy = runtime::AllocTensor({data.shape, data.shape + data.ndim}, data.dtype);
+  MappedFile::CopyAndLetGo(static_cast<const char*>(data.data) + data.byte_offset, copy.data_ptr(),
+                           static_cast<size_t>(runtime::TensorBytes(tensor.shape(), data.dtype)));
   return copy;
 }
 

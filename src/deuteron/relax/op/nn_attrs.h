@@ -143,7 +143,7 @@ class WinogradConv2DAttrsNode : public AttrsNode {
  public:
   /// Zeros above, left, below and right of the image.
   Array<int64_t> padding;
-  /// Of the result: those of all panels, or fewer if the last panel is filled up.
+  /// Of the result: fewer than those of all panels if the last panel is filled up; 0: as many.
   int64_t channels = 0;
   DEUTERON_NODE("deuteron.relax.WinogradConv2DAttrs", WinogradConv2DAttrsNode, AttrsNode);
 };

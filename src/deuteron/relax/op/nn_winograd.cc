@@ -123,7 +123,9 @@ Type InferWinogradConv2D(const Call& call, const BlockBuilder& builder) {
   if (!shape || !weights) return TensorType::WithNDim(4, dtype, data->vdevice);
   CheckChannels(call, (*weights)[3], (*shape)[3], builder);
   const Array<PrimExpr> spatial = ResultExtents(*shape, 1, attrs->padding, builder);
-  const PrimExpr channels = I64(attrs->channels), &panels = (*weights)[0], &length = (*weights)[4];
+  const PrimExpr &panels = (*weights)[0], &length = (*weights)[4];
+  const PrimExpr channels =
+      attrs->channels == 0 ? builder.analyzer().Simplify(panels * length) : PrimExpr(I64(attrs->channels));
   arith::Analyzer& analyzer = builder.analyzer();
   if (analyzer.CanProve(channels > panels * length) || analyzer.CanProve(channels <= (panels - 1) * length)) {
     ThrowOpError(call, std::to_string(attrs->channels) + " channels do not fill the panels of weights " +

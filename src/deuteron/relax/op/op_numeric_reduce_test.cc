@@ -148,9 +148,10 @@ TEST(Sorting, IsStable) {
 }
 
 /// The first few of a line that is looked through by pieces: NaN are greatest, of equal ones the first come first, and
-/// more of them than there is room for are told apart.
+/// more of them than there is room for are told apart. The run tells whether a line of unknown length has pieces
+/// enough.
 TEST(Sorting, FewOfALongLine) {
-  constexpr int64_t kLength = 9300, kCount = 9;
+  constexpr int64_t kLength = 9300, kShort = 2100, kCount = 9;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Dense shuffled = Dense::Shuffled({1, kLength});
   const std::vector<std::function<double(int64_t)>> lines = {
@@ -165,10 +166,12 @@ TEST(Sorting, FewOfALongLine) {
                                        : kInf; },
       [](int64_t) { return 1.5; },
   };
-  for (const auto& value : lines) {
-    const Dense x = Fill({1, kLength}, [&](const Index& i) { return value(i[1]); });
+  for (size_t line = 0; line < 2 * lines.size(); ++line) {
+    const auto& value = lines[line / 2];
+    const int64_t length = line % 2 == 0 ? kLength : kShort;
+    const Dense x = Fill({1, length}, [&](const Index& i) { return value(i[1]); });
     for (const bool largest : {true, false}) {
-      std::vector<int64_t> order(kLength);
+      std::vector<int64_t> order(static_cast<size_t>(length));
       std::iota(order.begin(), order.end(), 0);
       const auto before = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
       std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
@@ -176,7 +179,8 @@ TEST(Sorting, FewOfALongLine) {
       });
       Check({x}, [&](const auto& v) { return TopK(v[0], kCount, 1, "both", largest, kInt); },
             {Fill({1, kCount}, [&](const Index& i) { return value(order[static_cast<size_t>(i[1])]); }),
-             Dense({1, kCount}, kInt, std::vector<double>(order.begin(), order.begin() + kCount))});
+             Dense({1, kCount}, kInt, std::vector<double>(order.begin(), order.begin() + kCount))},
+            {{0, 1, "n"}});
     }
   }
 }
@@ -185,6 +189,22 @@ TEST(Sorting, FewOfALongLine) {
 TEST(Sorting, NonzeroAndUnique) {
   const Dense x({2, 3}, kFloat, {0, 2, -0.0, 1, 0, 2});
   Check({x}, [](const auto& v) { return Nonzero(v[0]); }, {Dense({2, 3}, kInt, {0, 1, 1, 1, 0, 2})}, {{0, 0, "n"}});
+  const auto is_set = [](int64_t i) { return i < 3 || (i > 40 && i % 11 == 0) || i > 300; };
+  std::vector<double> places[3];
+  for (int64_t i = 0; i < 345; ++i) {
+    if (!is_set(i)) continue;
+    places[0].push_back(static_cast<double>(i / 115));
+    places[1].push_back(static_cast<double>(i / 23 % 5));
+    places[2].push_back(static_cast<double>(i % 23));
+  }
+  const auto count = static_cast<int64_t>(places[0].size());
+  std::vector<double> all;
+  for (const auto& of_axis : places) all.insert(all.end(), of_axis.begin(), of_axis.end());
+  const Dense sparse =
+      Fill({3, 5, 23}, [&](const Index& i) { return is_set((i[0] * 5 + i[1]) * 23 + i[2]) ? 1.0 : 0.0; });
+  for (const DataType dtype : {DataType::Bool(), DataType::Int(8), DataType::Float(16), DataType::Float(32), kInt}) {
+    Check({sparse}, [&](const auto& v) { return Nonzero(Astype(v[0], dtype)); }, {Dense({3, count}, kInt, all)});
+  }
   const auto unique = [](bool sorted) {
     return [sorted](const auto& v) { return Unique(v[0], sorted, true, true, true); };
   };

@@ -54,17 +54,26 @@ Expr LegalizeArgsort(BlockBuilder& builder, const Call& call) {
   });
 }
 
-/// How many elements a top-k keeps of an axis.
-PrimExpr KeptOf(const TopKAttrsNode* attrs, const PrimExpr& extent) {
+/// How many elements a top-k keeps of an axis; null if that is a shape that nothing is known of.
+PrimExpr KeptOf(const Call& call, const PrimExpr& extent) {
+  const auto* attrs = AttrsOf<TopKAttrsNode>(call);
+  if (call->args.size() > 1) {
+    const auto count = ShapeArg(call, 1);
+    return count ? Min(extent, (*count)[0]) : PrimExpr();
+  }
   if (attrs->k < 1) return extent;
   const auto length = AsConstInt(extent);
   return I64(length ? std::min(*length, attrs->k) : attrs->k);
 }
 
 Type InferTopK(const Call& call, const BlockBuilder& builder) {
-  CheckArity(call, 1, 1);
+  CheckArity(call, 1, 2);
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto* attrs = AttrsOf<TopKAttrsNode>(call);
+  if (call->args.size() > 1) {
+    const auto* count = call->args[1].ty().as<ShapeTypeNode>();
+    if (count == nullptr || count->ndim != 1) ThrowOpError(call, "its count must be a shape of rank 1");
+  }
   const std::string what(attrs->ret_type);
   if (what != "both" && what != "values" && what != "indices") {
     ThrowOpError(call, "ret_type must be both, values or indices and is \"" + what + "\"");
@@ -73,12 +82,16 @@ Type InferTopK(const Call& call, const BlockBuilder& builder) {
   if (shape) {
     const size_t axis = AxisArg(call, attrs->axis, data->ndim);
     const PrimExpr extent = (*shape)[axis];
-    const PrimExpr kept = KeptOf(attrs, extent);
-    if (ProvablyFallsShort(builder, extent, {0, axis, kept})) {
+    const PrimExpr kept = KeptOf(call, extent);
+    if (kept.defined() && ProvablyFallsShort(builder, extent, {0, axis, kept})) {
       ThrowOpError(
           call, Describe(kept) + " elements of " + Describe(GetRef<Type>(data)) + " on axis " + std::to_string(axis));
     }
-    shape->Set(static_cast<int64_t>(axis), kept);
+    if (kept.defined()) {
+      shape->Set(static_cast<int64_t>(axis), builder.analyzer().Simplify(kept));
+    } else {
+      shape.reset();
+    }
   } else {
     CheckAxis(call, attrs->axis);
   }
@@ -90,12 +103,14 @@ Type InferTopK(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeTopK(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<TopKAttrsNode>(call);
+  const auto shape = ShapeOf(TensorArg(call, 0));
+  if (!shape) return call;
+  const size_t axis = AxisArg(call, attrs->axis, TensorArg(call, 0)->ndim);
+  const PrimExpr kept = KeptOf(call, (*shape)[axis]);
+  if (!kept.defined()) return call;
   const std::string what(attrs->ret_type);
-  return builder.CallTE("topk", call->args, [&](const Array<te::Tensor>& args) {
-    const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
-    const PrimExpr kept = KeptOf(attrs, args[0].shape()[axis]);
+  return builder.CallTE("topk", {call->args[0]}, [&](const Array<te::Tensor>& args) {
     const te::Tensor order = topi::ArgTop(args[0], axis, kept, attrs->largest);
     Array<te::Tensor> outputs;
     if (what != "indices") outputs.push_back(topi::TakeAlong(args[0], order, axis, kept));
@@ -217,7 +232,7 @@ std::vector<OpInfo> SortingOps() {
   return {
       {"sort", {"data"}, "deuteron.relax.SortAttrs", InferSort, LegalizeSort},
       {"argsort", {"data"}, "deuteron.relax.ArgsortAttrs", InferArgsort, LegalizeArgsort},
-      {"topk", {"data"}, "deuteron.relax.TopKAttrs", InferTopK, LegalizeTopK},
+      {"topk", {"data", "count?"}, "deuteron.relax.TopKAttrs", InferTopK, LegalizeTopK},
       {"median", {"data"}, "deuteron.relax.StatisticalAttrs", InferMedian, LegalizeMedian},
       {"nonzero", {"x"}, nullptr, InferNonzero, LegalizeNonzero},
       {"unique",
@@ -249,6 +264,10 @@ Expr TopK(Expr data, int64_t k, int64_t axis, std::string ret_type, bool largest
   attrs->largest = largest;
   attrs->dtype = dtype;
   return MakeCall("topk", {std::move(data)}, Attrs(attrs));
+}
+Expr TopK(Expr data, PrimExpr count, int64_t axis, std::string ret_type, bool largest, DataType dtype) {
+  const Call with_all = Downcast<Call>(TopK(std::move(data), 0, axis, std::move(ret_type), largest, dtype));
+  return MakeCall("topk", {with_all->args[0], ShapeExpr({std::move(count)})}, with_all->attrs);
 }
 Expr Median(Expr data, std::optional<int64_t> axis, bool keepdims) {
   auto attrs = MakeNode<StatisticalAttrsNode>();

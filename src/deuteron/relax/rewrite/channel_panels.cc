@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "deuteron/relax/rewrite/constant_data.h"
+#include "deuteron/support/mapped_file.h"
 
 namespace deuteron::relax {
 namespace {
@@ -28,9 +29,11 @@ void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, i
   const int64_t tiles = (rest + kTile - 1) / kTile;
   const int64_t panels = (channels + length - 1) / std::max<int64_t>(length, 1);
   MakeInParallel(panels * tiles, channels * rest * bytes, [&](int64_t begin, int64_t end) {
+    ReadOnce read(in + begin / std::max<int64_t>(tiles, 1) * length * rest * bytes);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t o0 = i / tiles * length, r0 = i % tiles * kTile;
       const int64_t here = std::min(length, channels - o0);
+      if (r0 == 0) read.DoneUntil(in + o0 * rest * bytes);
       for (int64_t begin_of_run = 0; begin_of_run < here; begin_of_run += kRun) {
         const int64_t end_of_run = std::min(begin_of_run + kRun, here);
         for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
@@ -53,7 +56,9 @@ void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, i
 void SplitColumns(const char* in, char* out, int64_t rows, int64_t columns, int64_t length, int64_t bytes) {
   const int64_t tiles = (rows + kTile - 1) / kTile;
   MakeInParallel(tiles, rows * columns * bytes, [&](int64_t begin, int64_t end) {
+    ReadOnce read(in + begin * kTile * columns * bytes);
     for (int64_t r0 = begin * kTile; r0 < std::min(end * kTile, rows); r0 += kTile) {
+      read.DoneUntil(in + r0 * columns * bytes);
       for (int64_t c = 0; c < columns; c += length) {
         const int64_t here = std::min(length, columns - c);
         for (int64_t r = r0; r < std::min(r0 + kTile, rows); ++r) {

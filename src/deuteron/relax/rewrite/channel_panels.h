@@ -1,5 +1,6 @@
 /// \file
-/// Constant weights in panels of output channels: what a tile of registers reads of them is one run of memory.
+/// Constant weights in panels of output channels: what a tile of registers reads of them is one run of memory. Of those
+/// in a model's file, what is moved leaves memory.
 #pragma once
 
 #include <cstdint>
