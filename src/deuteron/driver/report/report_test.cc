@@ -19,6 +19,7 @@
 #include "deuteron/driver/report/explain.h"
 #include "deuteron/driver/report/profile.h"
 #include "deuteron/driver/report/record_kernels.h"
+#include "deuteron/driver/report/text_table.h"
 #include "deuteron/driver/report/write.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/support/limits.h"
@@ -450,6 +451,12 @@ class Module:
     }
   }
   EXPECT_GT(parts, 0);
+}
+
+TEST(TextTable, AWideCellWidensItsRowAlone) {
+  const std::string wide(61, 'w');
+  EXPECT_EQ(TextTable({{"size", "name", "node"}, {"1", "a", "x"}, {wide, "b", "y"}, {"22", wide, "z"}}),
+            "size  name  node\n   1  a     x\n" + wide + "  b     y\n  22  " + wide + "  z\n");
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace deuteron::report {
 
-/// Rows of equal length, the header first; columns as wide as their widest cell, the last two aligned to the left, the
-/// others to the right.
+/// Rows of equal length, the header first; columns as wide as their widest cell but for cells that no line has room
+/// for, the last two aligned to the left, the others to the right.
 std::string TextTable(const std::vector<std::vector<std::string>>& rows);
 
 /// "a, b, … 3 more": as many as fit into `width`, at least one.
