@@ -85,8 +85,9 @@ struct Cycles {
 
 class Estimator {
  public:
-  Estimator(const JsonKernel& kernel, const Type& result)
+  Estimator(const JsonKernel& kernel, const Type& result, int64_t expected_runs)
       : kernel_(kernel),
+        expected_runs_(expected_runs),
         result_(DimsOf(result)),
         costs_(Target::Current().machine),
         lanes_(costs_.machine().Lanes(32)) {}
@@ -147,7 +148,8 @@ class Estimator {
             .dilation = kernel_.attrs.at("dilation"),
             .groups = kernel_.attrs.at("groups"),
             .products_at_once = ProductsAtOnce(),
-            .may_transform = is_constant && kernel.ty().as<TensorTypeNode>()->dtype == DataType::Float(32)};
+            .may_transform = is_constant && kernel.ty().as<TensorTypeNode>()->dtype == DataType::Float(32),
+            .expected_runs = expected_runs_};
   }
 
   /// In the better layout: all of a network are assumed to have one. Vectors compute bytes with channels first only
@@ -257,6 +259,7 @@ class Estimator {
   }
 
   const JsonKernel& kernel_;
+  const int64_t expected_runs_;
   const std::vector<int64_t> result_;
   const tir::CostModel costs_;
   const int64_t lanes_;
@@ -298,13 +301,13 @@ std::string TextOfKernel(const JsonKernel& kernel, const Type& result) {
 
 double EstimateOpening() { return kSecondsToOpen; }
 
-KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
+KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int64_t expected_runs) {
   const tir::CostModel costs(Target::Current().machine);
   const auto op = kernel.attrs.at("op").get<std::string>();
   const bool is_product = op == "matmul", is_convolution = op == "convolution";
   Cycles cycles;
-  if (is_convolution) cycles = Estimator(kernel, result).OfConvolution();
-  if (is_product) cycles = Estimator(kernel, result).OfProduct();
+  if (is_convolution) cycles = Estimator(kernel, result, expected_runs).OfConvolution();
+  if (is_product) cycles = Estimator(kernel, result, expected_runs).OfProduct();
   double moving = costs.SecondsToMove(relax::AssumedBytes(result));
   double moving_floats = moving;
   // Constants that outgrow the second cache come from memory, each once a run. Generated code asks for them while it

@@ -28,8 +28,9 @@ std::string TextOfKernel(const JsonKernel& kernel, const Type& result);
 double EstimateOpening();
 
 /// Both estimates for a kernel that DescribeComposite gave, whose result is of type `result`, from the model of the
-/// current target's machine (tir/analysis/cost.h). Extents that are not known are assumed.
-KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result);
+/// current target's machine (tir/analysis/cost.h). Extents that are not known are assumed. Of so many runs (0: any
+/// number) generated code is what pays in them.
+KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int64_t expected_runs);
 
 /// Seconds to bring a tensor of `type` from one layout to another.
 double EstimateReorder(const Type& type);

@@ -23,7 +23,8 @@ class PayingChains {
       if (call != nullptr && call->op->kind == RelaxKind::kGlobalVar) kernel_of_[i] = KernelChoice::kLibrary;
     }
     for (const DescribedChain& described : chains) {
-      const KernelEstimate& estimate = estimates_.emplace_back(EstimateKernel(described.kernel, TypeOf(described)));
+      const KernelEstimate& estimate =
+          estimates_.emplace_back(EstimateKernel(described.kernel, TypeOf(described), expected_runs));
       double library = estimate.library, generated = estimate.generated;
       // What few runs of a size that is not known save is not known either.
       if (expected_runs > 0 && IsOpen(described)) library = generated = std::min(library, generated);

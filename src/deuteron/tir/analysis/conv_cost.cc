@@ -95,7 +95,8 @@ std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvW
                                         .groups = work.groups,
                                         .height = work.result[0],
                                         .width = work.result[1],
-                                        .channels_last = layout == ImageLayout::kChannelsLast});
+                                        .channels_last = layout == ImageLayout::kChannelsLast,
+                                        .all_images = work.images * work.expected_runs});
 }
 
 double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLayout layout) {

@@ -25,6 +25,8 @@ struct ConvWork {
   int64_t products_at_once = 1;
   /// Whether products of transformed tiles may stand for it (ConvToWinograd): float32 and constant weights.
   bool may_transform = false;
+  /// Runs for which its weights are transformed once; 0: any number.
+  int64_t expected_runs = 0;
   /// Whether the sides of the image are known: else there are such tiles of channels last alone, and no vectors of the
   /// pixels of a line.
   bool has_known_sides = true;

@@ -149,6 +149,22 @@ TEST(CyclesOfConvolution, ChargeRowsThatThreadsExchange) {
       << "a thread has planes, which are small";
 }
 
+/// Weights are transformed once, which pays in so many runs, or by so many images.
+TEST(PlanWinograd, ChargesFewRunsForTheTransformOfWeights) {
+  const auto pays = [](int64_t all_images) {
+    return PlanWinograd(CostsOf("").machine(), {.weights = {512, 1024, 3, 3},
+                                                .strides = {1, 1},
+                                                .dilation = {1, 1},
+                                                .height = 28,
+                                                .width = 28,
+                                                .all_images = all_images})
+        .has_value();
+  };
+  EXPECT_TRUE(pays(0));
+  EXPECT_FALSE(pays(1));
+  EXPECT_TRUE(pays(100));
+}
+
 TEST(CyclesOfConvolution, ChargePlanesThatCompeteForPlaces) {
   const auto of_pixel = [](int64_t side, ImageLayout layout) {
     const ConvWork work{.result = {side, side}, .weights = {512, 1024, 1, 1}, .strides = {1, 1}, .dilation = {1, 1}};

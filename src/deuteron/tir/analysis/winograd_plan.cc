@@ -16,6 +16,9 @@ constexpr double kCostOfOddVectors = 1.25;
 constexpr double kCyclesOfVector = 8;
 /// The same of a block of tiles that stays in the cache: of one that is transformed, and of the result's.
 constexpr double kCyclesOfTransformed = 4, kCyclesOfResult = 3;
+/// Of a core, to transform the nine weights of a pair of channels and to write the sixteen to memory that the process
+/// has not had before.
+constexpr double kSecondsOfPair = 50e-9;
 /// It must save so much that it does in spite of what the model cannot tell.
 constexpr double kLeastGain = 1.15;
 
@@ -136,6 +139,11 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
   const int64_t lanes = machine.Lanes(32);
   WinogradPlan plan{.tiles_down = (conv.height + 1) / 2, .tiles_across = (conv.width + 1) / 2};
   const double more_weights = (16 - 9) * Elements(conv.weights) / 9 * sizeof(float) / machine.CopiedBytesPerCycle();
+  double once = 0;
+  if (conv.all_images > 0) {
+    once = kSecondsOfPair * machine.ghz * 1e9 * static_cast<double>(conv.weights[0] * conv.weights[1]) /
+           static_cast<double>(conv.all_images);
+  }
   double direct = 0;
   if (conv.channels_last) {
     const auto depth = static_cast<double>(9 * conv.weights[1]);
@@ -152,6 +160,7 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
     direct = 2 * Elements(conv.weights) * static_cast<double>(conv.height * conv.width) / machine.ops.f32;
     plan.cycles = CyclesByWholeTensors(costs, conv, plan) + more_weights;
   }
+  plan.cycles += once;
   if (kLeastGain * plan.cycles >= direct) return std::nullopt;
   return plan;
 }

@@ -24,6 +24,8 @@ struct PlaneConv {
   bool channels_last = false;
   /// Whether height and width are assumed, since the run tells them.
   bool is_open = false;
+  /// Images in all runs that are expected, for which weights are transformed once; 0: any number.
+  int64_t all_images = 0;
 };
 
 struct WinogradPlan {

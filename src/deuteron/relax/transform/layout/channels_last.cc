@@ -50,8 +50,9 @@ double Elements(const Type& type) {
 
 class Chooser {
  public:
-  Chooser(const IRModule& module, DataType precision)
+  Chooser(const IRModule& module, DataType precision, int64_t expected_runs)
       : costs_(Target::Current().machine),
+        expected_runs_(expected_runs),
         rounds_(precision.is_bfloat16()),
         has_floats_(tir::FindMatrixUnit(Target::Current(), floats_).has_value()),
         has_bytes_(tir::FindMatrixUnit(Target::Current(), bytes_).has_value()) {
@@ -161,6 +162,7 @@ class Chooser {
     }
     work.may_transform = call->args[1]->kind == RelaxKind::kConstant && kernel->dtype == DataType::Float(32) &&
                          result->dtype == DataType::Float(32);
+    work.expected_runs = expected_runs_;
     return work;
   }
 
@@ -226,6 +228,7 @@ class Chooser {
 
   const Op floats_ = Op::Get("tir.dot_bf16x2"), bytes_ = Op::Get("tir.dot_u8i8x4");
   const tir::CostModel costs_;
+  const int64_t expected_runs_;
   bool rounds_, has_floats_, has_bytes_;
   std::unordered_set<const Object*> from_outside_;
 };
@@ -234,7 +237,7 @@ class Chooser {
 
 Pass ChannelsLast() {
   return transform::ModulePass({.name = "ChannelsLast"}, [](IRModule module, const transform::PassContext& context) {
-    const Chooser chooser(module, transform::ProductPrecision(context));
+    const Chooser chooser(module, transform::ProductPrecision(context), context.GetInt("expected_runs"));
     if (!chooser.Finds(module)) return module;
     transform::PassContext attempt = context;
     attempt.decisions = std::make_shared<transform::DecisionLog>();

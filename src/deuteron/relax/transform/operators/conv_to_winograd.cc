@@ -14,9 +14,9 @@
 ///
 /// It must not touch windows that are computed at run time, strides, dilation or groups, types other than float32,
 /// images of symbolic size with their channels first (the batch may be symbolic), or convolutions for which the cost
-/// model sees no gain: the transforms take as long for few channels as for many, and weights that are 16/9 as large are
-/// read from memory. Where the precision that is asked for is bfloat16, and the target multiplies pairs of these
-/// (PackWeights), there is none.
+/// model sees no gain: the transforms take as long for few channels as for many, weights that are 16/9 as large are
+/// read from memory, and of few runs each bears a part of the transform of weights. Where the precision that is asked
+/// for is bfloat16, and the target multiplies pairs of these (PackWeights), there is none.
 ///
 /// Place: on operators, of those that no library has taken, when layouts are chosen, before weights are packed.
 #include <algorithm>
@@ -41,6 +41,9 @@ namespace deuteron::relax {
 namespace {
 
 class WinogradConverter : public EmittingRewriter {
+ public:
+  explicit WinogradConverter(int64_t expected_runs) : expected_runs_(expected_runs) {}
+
  private:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     const auto* call = BoundValue(binding).as<CallNode>();
@@ -67,6 +70,7 @@ class WinogradConverter : public EmittingRewriter {
     if (!is_plain || dtype != DataType::Float(32) || result->dtype != dtype || !(is_known || is_last)) return false;
     const int64_t height = tir::AssumedExtent(rows, tir::kUnknownSide);
     const int64_t width = tir::AssumedExtent(columns, tir::kUnknownSide);
+    const int64_t images = tir::AssumedExtent((*result->shape)[0], 1);
     const auto plan = tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
                                                                     .strides = Expanded(attrs->strides, 2),
                                                                     .dilation = Expanded(attrs->dilation, 2),
@@ -74,7 +78,8 @@ class WinogradConverter : public EmittingRewriter {
                                                                     .height = height,
                                                                     .width = width,
                                                                     .channels_last = is_last,
-                                                                    .is_open = !is_known});
+                                                                    .is_open = !is_known,
+                                                                    .all_images = images * expected_runs_});
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
     const Padding of_sides = SplitPadding(attrs->padding, 2);
@@ -148,6 +153,7 @@ class WinogradConverter : public EmittingRewriter {
     Constant weights, transformed;
   };
   std::map<std::pair<const void*, int64_t>, Shared> transformed_;
+  const int64_t expected_runs_;
 };
 
 }  // namespace
@@ -156,7 +162,7 @@ Pass ConvToWinograd() {
   return transform::ModulePass({.name = "ConvToWinograd"}, [](IRModule module, const transform::PassContext& context) {
     const bool may_round = transform::ProductPrecision(context).is_bfloat16();
     if (may_round && tir::MultipliesBfloat16(Target::Current())) return module;
-    WinogradConverter converter;
+    WinogradConverter converter(context.GetInt("expected_runs"));
     return UpdateFunctions(std::move(module),
                            [&](const GlobalVar&, Function function) { return converter.Run(function); });
   });
