@@ -1,5 +1,7 @@
 #include "deuteron/topi/winograd.h"
 
+#include <cstring>
+
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
 
@@ -115,7 +117,7 @@ te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, con
   return WinogradOutput(WinogradProduct(weights, transformed), extents, grid);
 }
 
-void WinogradWeights(const float* weights, int64_t channels, int64_t plane,
+void WinogradWeights(const char* weights, int64_t channels, int64_t plane,
                      const std::function<int64_t(int64_t)>& position, float* transformed) {
   // G: g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2. In float64: what is rounded once costs nothing at run time.
   const auto combine = [](int64_t u, double g0, double g1, double g2) {
@@ -123,7 +125,8 @@ void WinogradWeights(const float* weights, int64_t channels, int64_t plane,
     return u == 3 ? g2 : (u == 1 ? g0 + g1 + g2 : g0 - g1 + g2) / 2;
   };
   for (int64_t channel = 0; channel < channels; ++channel) {
-    const float* g = weights + channel * 9;
+    float g[9];
+    std::memcpy(g, weights + channel * static_cast<int64_t>(sizeof g), sizeof g);
     float* to = transformed + position(channel);
     for (int64_t u = 0; u < kWinogradTile; ++u) {
       double row[3];

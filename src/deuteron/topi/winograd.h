@@ -40,9 +40,9 @@ te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& ext
 te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
                           const Array<PrimExpr>& extents);
 
-/// G g G' of 3 × 3 weights, of so many pairs of channels: the 16 numbers of the i-th pair, `plane` from one to the
-/// next, the first at `position(i)`.
-void WinogradWeights(const float* weights, int64_t channels, int64_t plane,
+/// G g G' of 3 × 3 weights, floats at any address, of so many pairs of channels: the 16 numbers of the i-th pair,
+/// `plane` from one to the next, the first at `position(i)`.
+void WinogradWeights(const char* weights, int64_t channels, int64_t plane,
                      const std::function<int64_t(int64_t)>& position, float* transformed);
 
 }  // namespace deuteron::topi

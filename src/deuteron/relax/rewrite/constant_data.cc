@@ -80,7 +80,9 @@ Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis)
   const DLDataType dtype = constant->data.dtype();
   const DataType index_type(indices->data.dtype());
   if (dtype.bits % 8 != 0 || (index_type != DataType::Int(32) && index_type != DataType::Int(64))) return Tensor();
-  const Tensor data = CompactData(constant), order = CompactData(indices);
+  // Bytes are copied from anywhere.
+  const Tensor data = constant->data.IsContiguous() ? constant->data : CompactData(constant);
+  const Tensor order = CompactData(indices);
   const ffi::ShapeView shape = data.shape();
   const int64_t extent = shape[axis];
   std::vector<int64_t> places;
@@ -97,7 +99,7 @@ Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis)
   const int64_t outer = std::accumulate(shape.begin(), shape.begin() + at_axis, int64_t{1}, std::multiplies<>());
   const int64_t slice =
       std::accumulate(shape.begin() + at_axis + 1, shape.end(), ElementBytes(dtype), std::multiplies<>());
-  const char* in = static_cast<const char*>(data.data_ptr());
+  const char* in = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
   auto* out = static_cast<char*>(result.data_ptr());
   for (int64_t i = 0; i < outer; ++i, in += extent * slice) {
     for (const int64_t place : places) {

@@ -17,6 +17,7 @@
 /// Place: after the last FoldConstant, which would make constants of such kernels, before FuseOps. Off under
 /// tvm_compat.
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -53,20 +54,28 @@ struct IndexValue {
   std::string key;
 };
 
+/// Of elements T at any address.
 template <typename T>
-std::optional<IndexValue> BandOf(const T* data, const std::vector<int64_t>& shape, DataType dtype) {
+std::optional<IndexValue> BandOf(const char* data, const std::vector<int64_t>& shape, DataType dtype) {
   const size_t rank = shape.size();
   const int64_t rows = shape[rank - 2], columns = shape[rank - 1];
   int64_t matrices = 1;
   for (size_t dim = 0; dim + 2 < rank; ++dim) matrices *= shape[dim];
-  const T low = data[0], high = data[columns - 1];
+  // Most constants are none, which their first row tells.
+  std::vector<T> values(static_cast<size_t>(columns));
+  const auto read = [&](int64_t row) {
+    const size_t bytes = values.size() * sizeof(T);
+    std::memcpy(values.data(), data + static_cast<size_t>(row) * bytes, bytes);
+  };
+  read(0);
+  const T low = values.front(), high = values.back();
   if (low == high || low != low || high != high) return std::nullopt;
-  const int64_t first = std::find(data, data + columns, high) - data;
+  const int64_t first = std::find(values.begin(), values.end(), high) - values.begin();
   for (int64_t row = 0; row < matrices * rows; ++row) {
-    const int64_t end = std::min(first + row % rows, columns);
-    const T* values = data + row * columns;
-    if (!std::all_of(values, values + end, [&](T value) { return value == low; }) ||
-        !std::all_of(values + end, values + columns, [&](T value) { return value == high; }))
+    read(row);
+    const auto end = values.begin() + std::min(first + row % rows, columns);
+    if (!std::all_of(values.begin(), end, [&](T value) { return value == low; }) ||
+        !std::all_of(end, values.end(), [&](T value) { return value == high; }))
       return std::nullopt;
   }
   IndexValue band;
@@ -94,11 +103,12 @@ std::optional<IndexValue> BandOf(const Constant& constant) {
   for (const int64_t extent : *shape) elements *= extent;
   if (elements < kFewestElements) return std::nullopt;
   const DataType dtype = type->dtype;
-  const Tensor data = CompactData(constant);
-  if (dtype == DataType::Float(32)) return BandOf(static_cast<const float*>(data.data_ptr()), *shape, dtype);
-  if (dtype == DataType::Int(64)) return BandOf(static_cast<const int64_t*>(data.data_ptr()), *shape, dtype);
-  if (dtype == DataType::Int(32)) return BandOf(static_cast<const int32_t*>(data.data_ptr()), *shape, dtype);
-  if (dtype.is_bool()) return BandOf(static_cast<const uint8_t*>(data.data_ptr()), *shape, dtype);
+  const Tensor tensor = constant->data.IsContiguous() ? constant->data : CompactData(constant);
+  const char* data = static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset();
+  if (dtype == DataType::Float(32)) return BandOf<float>(data, *shape, dtype);
+  if (dtype == DataType::Int(64)) return BandOf<int64_t>(data, *shape, dtype);
+  if (dtype == DataType::Int(32)) return BandOf<int32_t>(data, *shape, dtype);
+  if (dtype.is_bool()) return BandOf<uint8_t>(data, *shape, dtype);
   return std::nullopt;
 }
 

@@ -136,13 +136,14 @@ class WinogradConverter : public EmittingRewriter {
                               const std::function<int64_t(int64_t)>& position) {
     const auto channels = weights->data.shape();
     Tensor transformed = runtime::AllocTensor(shape, DataType(weights->data.dtype()));
-    const Tensor data = CompactData(weights);
-    const auto* from = static_cast<const float*>(data.data_ptr());
+    const Tensor data = weights->data.IsContiguous() ? weights->data : CompactData(weights);
+    const char* from = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
     auto* to = static_cast<float*>(transformed.data_ptr());
     MakeInParallel(channels[0], transformed.numel() * 4, [&](int64_t begin, int64_t end) {
       const int64_t first = begin * channels[1];
       topi::WinogradWeights(
-          from + first * 9, end * channels[1] - first, plane, [&](int64_t pair) { return position(first + pair); }, to);
+          from + first * 9 * sizeof(float), end * channels[1] - first, plane,
+          [&](int64_t pair) { return position(first + pair); }, to);
     });
     LetGoOfData(weights);
     return Constant(std::move(transformed), weights->span);

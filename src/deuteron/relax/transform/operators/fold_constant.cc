@@ -203,7 +203,7 @@ class Folder {
     for (const Expr& arg : view.args->fields) {
       const auto* constant = arg.as<ConstantNode>();
       if (constant == nullptr) return Expr();
-      inputs.push_back(CompactData(GetRef<Constant>(constant)));
+      inputs.push_back(constant->data);
     }
     const auto specs = SpecsOf(view.out_ty);
     const auto kernel = As<tir::PrimFunc>(module.Lookup(view.func));
@@ -211,6 +211,9 @@ class Folder {
     CheckBudget("FoldConstant");
     if (const double work = tir::KnownWork(kernel); work > static_cast<double>(CurrentLimits().operations)) {
       CheckLimit(&Limits::operations, work, "the constant " + NameOf(binding_));
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      inputs[i] = CompactData(Downcast<Constant>(view.args->fields[static_cast<int64_t>(i)]));
     }
     // Of results without elements, loops around an empty one may be as long as they like.
     const auto results = HaveElements(*specs) ? evaluator_(kernel, inputs, *specs) : Empty(*specs);
