@@ -119,7 +119,8 @@ TEST(ConvToWinograd, GivesWhatTheConvolutionGives) {
 }
 
 /// With channels last the kernel computes a block of tiles at a time: those at the end have fewer rows and columns,
-/// threads share panels of one block, a thread's cache holds a few tiles only.
+/// threads share panels of one block, a thread's cache holds a few tiles only. The last panel of channels may be
+/// filled up.
 TEST(ConvToWinograd, ComputesBlocksOfTiles) {
   const std::string small_cache = "llvm -mcpu=x86-64-v3 -threads=2 -l2-bytes=160K";
   const std::string large_cache = "llvm -mcpu=x86-64-v3 -threads=3 -l2-bytes=2M";
@@ -133,12 +134,14 @@ TEST(ConvToWinograd, ComputesBlocksOfTiles) {
     direct.disabled_passes = {"ConvToWinograd"};
     const TargetScope scope(Target::Parse(options.target));
     for (const auto& [data, attributes] : cases) {
-      SCOPED_TRACE(target + ": " + data);
-      const IRModule module = ConvOfConstant(data, 96, 64, std::string(attributes) + ", data_layout=\"NHWC\"");
-      EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_conv2d"));
-      const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
-      const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
-      EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 2e-6).problem, "");
+      for (const int64_t channels : {96, 91}) {
+        SCOPED_TRACE(target + ": " + data + " to " + std::to_string(channels));
+        const IRModule module = ConvOfConstant(data, channels, 64, std::string(attributes) + ", data_layout=\"NHWC\"");
+        EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_conv2d"));
+        const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
+        const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
+        EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 2e-6).problem, "");
+      }
     }
   }
 }
@@ -160,9 +163,10 @@ TEST(ConvToWinograd, ComputesRunsOfTiles) {
     CompileOptions direct = options;
     direct.disabled_passes = {"ConvToWinograd"};
     const TargetScope scope(Target::Parse(options.target));
-    for (const char* padding : {", padding=[1, 1, 1, 1]", ", padding=[0, 2, 3, 1]"}) {
+    for (const auto& [padding, channels] :
+         {std::pair{", padding=[1, 1, 1, 1]", 96}, {", padding=[0, 2, 3, 1]", 96}, {", padding=[1, 1, 1, 1]", 91}}) {
       const IRModule module =
-          ConvOfConstant("\"n\", \"h\", \"w\", 64", 96, 64, std::string(padding) + ", data_layout=\"NHWC\"");
+          ConvOfConstant("\"n\", \"h\", \"w\", 64", channels, 64, std::string(padding) + ", data_layout=\"NHWC\"");
       EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_conv2d"));
       const auto expected = Compile(module, direct), computed = Compile(module, options);
       for (const char* image : {"1, 2, 2, 64", "1, 3, 5, 64", "2, 9, 14, 64", "1, 33, 40, 64"}) {
