@@ -67,68 +67,54 @@ std::vector<int64_t> OrderedKeys(const Tensor& tensor) {
   return keys;
 }
 
-/// Words side by side, of which some bit of `mask` may be set.
+/// Elements whose bits are looked at together.
+constexpr int64_t kGroup = 64;
+
+/// Bit i: whether some bit of `mask` is set in word i of so many, 64 at most, at any address.
 template <typename Word>
-class MaskedWords {
- public:
-  MaskedWords(const char* data, int64_t count, uint64_t mask)
-      : data_(data), count_(count), mask_(static_cast<Word>(mask)) {}
-
-  int64_t CountSet() const {
-    int64_t set = 0;
-    for (int64_t i = 0; i < count_;) {
-      if (IsRunOfZeros(i)) {
-        i += kRun;
-      } else {
-        for (const int64_t end = std::min(i + kRun, count_); i < end; ++i) set += IsSet(i);
-      }
+uint64_t SetOnes(const char* data, int64_t count, uint64_t mask) {
+  uint64_t set = 0;
+  if constexpr (sizeof(Word) == 1) {
+    constexpr uint64_t kOnes = 0x0101010101010101, kLow = 0x7f * kOnes;
+    for (int64_t i = 0; count == kGroup && i < kGroup; i += 8) {
+      uint64_t bytes;
+      std::memcpy(&bytes, data + i, 8);
+      bytes &= (mask & 0xff) * kOnes;
+      // The highest bit of each byte that is not zero; then these side by side.
+      const uint64_t highest = (((bytes & kLow) + kLow) | bytes) & ~kLow;
+      set |= ((highest >> 7) * 0x0102040810204080 >> 56) << i;
     }
-    return set;
+    if (count == kGroup) return set;
   }
-
-  /// The numbers of those that are, in order, of which there are `set`. Others are written, too, and written over:
-  /// there is no branch for each.
-  void FindSet(int64_t set, int64_t* found) const {
-    int64_t next = 0;
-    for (int64_t i = 0; next < set;) {
-      if (IsRunOfZeros(i)) {
-        i += kRun;
-      } else {
-        for (const int64_t end = std::min(i + kRun, count_); i < end && next < set; ++i) {
-          found[next] = i;
-          next += IsSet(i);
-        }
-      }
-    }
-  }
-
- private:
-  static constexpr int64_t kRun = 8;
-
-  int64_t IsSet(int64_t i) const {
+  for (int64_t i = 0; i < count; ++i) {
     Word word;
-    std::memcpy(&word, data_ + static_cast<size_t>(i) * sizeof(Word), sizeof(Word));
-    return (word & mask_) != 0 ? 1 : 0;
+    std::memcpy(&word, data + static_cast<size_t>(i) * sizeof(Word), sizeof(Word));
+    set |= static_cast<uint64_t>((word & static_cast<Word>(mask)) != 0 ? 1 : 0) << i;
   }
-  bool IsRunOfZeros(int64_t i) const {
-    static constexpr char kZeros[kRun * sizeof(Word)] = {};
-    return i + kRun <= count_ && std::memcmp(data_ + static_cast<size_t>(i) * sizeof(Word), kZeros, sizeof kZeros) == 0;
-  }
-
-  const char* const data_;
-  const int64_t count_;
-  const Word mask_;
-};
+  return set;
+}
 
 template <typename Word>
 Tensor NonZeroWords(const Tensor& x, uint64_t mask) {
-  const MaskedWords<Word> words(static_cast<const char*>(x.data_ptr()), x.numel(), mask);
-  const int64_t count = words.CountSet();
+  const auto* data = static_cast<const char*>(x.data_ptr());
+  std::vector<uint64_t> groups(static_cast<size_t>((x.numel() + kGroup - 1) / kGroup));
+  int64_t count = 0;
+  for (size_t group = 0; group < groups.size(); ++group) {
+    const int64_t first = static_cast<int64_t>(group) * kGroup;
+    const char* begin = data + static_cast<size_t>(first) * sizeof(Word);
+    groups[group] = SetOnes<Word>(begin, std::min(kGroup, x.numel() - first), mask);
+    count += std::popcount(groups[group]);
+  }
   const int rank = x.ndim();
   Tensor indices = AllocTensor({rank, count}, kInt64);
   if (rank == 0) return indices;
   auto* row = static_cast<int64_t*>(indices.data_ptr()) + (rank - 1) * count;
-  words.FindSet(count, row);
+  int64_t* next = row;
+  for (size_t group = 0; group < groups.size(); ++group) {
+    for (uint64_t set = groups[group]; set != 0; set &= set - 1) {
+      *next++ = static_cast<int64_t>(group) * kGroup + std::countr_zero(set);
+    }
+  }
   // A row has the numbers of lines along its axis and those before, and leaves to the row before it those without.
   for (int axis = rank - 1; axis > 0; --axis, row -= count) {
     const int64_t extent = x.size(axis);

@@ -144,13 +144,16 @@ te::Tensor ArgTopFew(const te::Tensor& x, size_t axis, int64_t count, bool desce
                     body)[0];
 }
 
-/// Elements of a line that are told apart from the others together, and vectors of them.
-constexpr int64_t kPiece = 64;
+/// Elements of a line that are told apart from the others together, where there are many such pieces for each element
+/// that is wanted and where there are few; and vectors of them.
+constexpr int64_t kLongPiece = 256, kShortPiece = 64;
+constexpr int64_t kLongPiecesForEach = 8;
 constexpr int64_t kPieceLanes = 16;
 
 /// The pieces of a line that may have one of its first: among the first elements of all pieces are at least as many as
 /// are wanted that are not behind `limit`, and those of pieces that are not needed are behind it.
 struct Pieces {
+  int64_t length;
   PrimExpr count;
   /// The first of a piece's elements in each lane; of all of each piece, and then the limit.
   Buffer lanes;
@@ -239,8 +242,8 @@ Stmt FindPieces(const Pieces& pieces, const Selection& selection, const Buffer& 
   const Var piece("piece");
   const Stmt by_lanes = ForLanes(I64(kPieceLanes), [&](const PrimExpr& lane) {
     PrimExpr first;
-    for (int64_t vector = 0; vector < kPiece / kPieceLanes; ++vector) {
-      PrimExpr value = BufferLoad(x, at(piece * kPiece + vector * kPieceLanes + lane));
+    for (int64_t vector = 0; vector < pieces.length / kPieceLanes; ++vector) {
+      PrimExpr value = BufferLoad(x, at(piece * pieces.length + vector * kPieceLanes + lane));
       // NaN are greatest.
       if (!descending && dtype.is_float())
         value = SelectExpr(CallIntrin("isnan", DataType::Bool(), {value}), Infinity(dtype), value);
@@ -287,8 +290,10 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
   const Array<PrimExpr> spatial = WithoutAxis(x.shape(), axis);
   // Of a line with many pieces for each that is wanted most need not be looked at again.
   const bool is_known = length && AsConstInt(count);
-  const PrimExpr all_pieces = FloorDiv(extent, kPiece);
-  const bool pays = !is_known || (wanted > 0 && *length / kPiece >= kPiecesForEach * wanted);
+  const bool has_many = is_known && *length / kLongPiece >= kLongPiecesForEach * wanted;
+  const int64_t piece_length = has_many ? kLongPiece : kShortPiece;
+  const PrimExpr all_pieces = FloorDiv(extent, piece_length);
+  const bool pays = !is_known || (wanted > 0 && *length / piece_length >= kPiecesForEach * wanted);
   const bool has_pieces = pays && axis + 1 == x.shape().size();
   // Of twice as many pieces at random as are wanted ln 4 times as many elements are not behind the limit.
   const PrimExpr room = has_pieces ? count + FloorDiv(count, 2) + kSpare : count + kSpare;
@@ -306,19 +311,20 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
       steps.push_back(Bind(chosen, SelectExpr(all_pieces >= count * kPiecesForEach, all_pieces, I64(0))));
       piece_count = chosen;
     }
-    if (has_pieces) pieces = Pieces{piece_count, outputs[6], outputs[7], outputs[8]};
+    if (has_pieces) pieces = Pieces{piece_length, piece_count, outputs[6], outputs[7], outputs[8]};
     /// All elements that may be wanted, in their order.
     const auto each = [&](const std::function<Stmt(const PrimExpr&)>& of) {
       const Var i("i");
-      const PrimExpr begin = piece_count * kPiece;
+      const PrimExpr begin = piece_count * piece_length;
       const Stmt rest = Loop(i, extent - begin, {of(begin + i)});
       if (!pieces) return rest;
       const Var piece("piece");
       const Var element("element");
-      return tir::SeqStmt::Flatten({Loop(piece, piece_count,
-                                         {tir::IfThenElse(BufferLoad(pieces->is_needed, beside(piece)) > 0,
-                                                          Loop(element, I64(kPiece), {of(piece * kPiece + element)}))}),
-                                    rest});
+      return tir::SeqStmt::Flatten(
+          {Loop(piece, piece_count,
+                {tir::IfThenElse(BufferLoad(pieces->is_needed, beside(piece)) > 0,
+                                 Loop(element, I64(piece_length), {of(piece * piece_length + element)}))}),
+           rest});
     };
     const auto numbers = [&](const std::function<Stmt(const OrderedBits&)>& of) {
       return each([&](const PrimExpr& i) { return of(OrderedBits(value(i), descending)); });
