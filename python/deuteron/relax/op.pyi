@@ -92,6 +92,8 @@ def dynamic_permute_dims(x: Any, order: Any, shape: Any) -> Call:
     """relax.dynamic_permute_dims(x, order, shape). Attributes: none. A UsageError for others."""
 def dynamic_strided_slice(x: Any, begin: Any, end: Any, strides: Any) -> Call:
     """relax.dynamic_strided_slice(x, begin, end, strides). Attributes: none. A UsageError for others."""
+def dynamic_topk(data: Any, count: Any, k: Any = ..., axis: Any = ..., ret_type: Any = ..., largest: Any = ..., dtype: Any = ...) -> Call:
+    """relax.dynamic_topk(data, count). Attributes: k, axis, ret_type, largest, dtype. A UsageError for others."""
 def einsum(operands: Any, subscripts: Any = ...) -> Call:
     """relax.einsum(operands). Attributes: subscripts. A UsageError for others."""
 def equal(x1: Any, x2: Any) -> Call:
@@ -477,8 +479,8 @@ def tensor_to_shape(x: Any) -> Call:
     """relax.tensor_to_shape(x). Attributes: none. A UsageError for others."""
 def tile(data: Any, repeats: Any = ...) -> Call:
     """relax.tile(data). Attributes: repeats. A UsageError for others."""
-def topk(data: Any, count: Any = ..., k: Any = ..., axis: Any = ..., ret_type: Any = ..., largest: Any = ..., dtype: Any = ...) -> Call:
-    """relax.topk(data, count?). Attributes: k, axis, ret_type, largest, dtype. A UsageError for others."""
+def topk(data: Any, k: Any = ..., axis: Any = ..., ret_type: Any = ..., largest: Any = ..., dtype: Any = ...) -> Call:
+    """relax.topk(data). Attributes: k, axis, ret_type, largest, dtype. A UsageError for others."""
 def tril(x: Any, k: Any = ...) -> Call:
     """relax.tril(x, k?). Attributes: none. A UsageError for others."""
 def triu(x: Any, k: Any = ...) -> Call:

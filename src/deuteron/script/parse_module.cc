@@ -61,9 +61,9 @@ Map<String, Array<ObjectRef>> Parser::GlobalInfos(const Syntax& dict) {
 
 namespace {
 
-/// Whether a value, or what is in it if it is a dictionary, is metadata["…"][…].
+/// Whether a value, or something in it if it holds others, is metadata["…"][…].
 bool UsesMetadata(const Syntax& node) {
-  if (node.Is(SyntaxKind::kDict)) {
+  if (node.Is(SyntaxKind::kDict) || node.Is(SyntaxKind::kList) || node.Is(SyntaxKind::kTuple)) {
     return std::any_of(node.items.begin(), node.items.end(), [](const Syntax* item) { return UsesMetadata(*item); });
   }
   return node.Is(SyntaxKind::kSubscript) && node.base->Is(SyntaxKind::kSubscript) &&

@@ -129,6 +129,21 @@ TEST(Weights, StandByName) {
   EXPECT_NE(WeightsError(text, &wrong).find("of another shape or dtype"), std::string::npos);
 }
 
+/// They stand behind the module whose attributes name them.
+TEST(RoundTrip, ConstantsInAttributesOfTheModule) {
+  for (const char* value : {"metadata[\"ir.GenericConst\"][0]", "[metadata[\"ir.GenericConst\"][0]]",
+                            "[{\"b\": [\"c\", metadata[\"ir.GenericConst\"][0]]}]"}) {
+    const std::string text =
+        "@I.ir_module\nclass Module:\n    I.module_attrs({\"a\": " + std::string(value) +
+        "})\n    @R.function\n    def main(x: R.Tensor((3,), \"uint8\")):\n        return x\n"
+        "metadata = {\"ir.GenericConst\": [{\"dtype\": \"uint8\", \"shape\": [3], \"data\": \"AQID\"}]}\n";
+    const IRModule module = ParseModule(text);
+    const std::string printed = Print(module);
+    EXPECT_NE(printed.find(value), std::string::npos) << printed;
+    EXPECT_TRUE(StructurallyEqual(ParseModule(printed), module)) << printed;
+  }
+}
+
 TEST(RoundTrip, KeepsWhatReadersWouldSimplify) {
   const std::string text =
       "@I.ir_module\nclass Module:\n    @T.prim_func(private=True, s_tir=True)\n"

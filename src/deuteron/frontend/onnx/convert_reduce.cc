@@ -167,7 +167,7 @@ Results ConvertTopK(const NodeContext& node) {
     const PrimExpr count = node.Dim(1, "k", 0, node.Shape(x)[axis]);
     const auto number = AsConstInt(count);
     if (!number) {
-      const auto pair = node.Emit(relax::TopK(x, count, axis, "both", largest, DataType::Int(64)));
+      const auto pair = node.Emit(relax::DynamicTopK(x, count, axis, "both", largest, DataType::Int(64)));
       Array<PrimExpr> shape = node.Shape(x);
       shape.Set(axis, count);
       // That there are so many is for the run to tell.

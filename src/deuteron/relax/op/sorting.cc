@@ -67,7 +67,8 @@ PrimExpr KeptOf(const Call& call, const PrimExpr& extent) {
 }
 
 Type InferTopK(const Call& call, const BlockBuilder& builder) {
-  CheckArity(call, 1, 2);
+  const size_t arity = OpName(call) == "dynamic_topk" ? 2 : 1;
+  CheckArity(call, arity, arity);
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto* attrs = AttrsOf<TopKAttrsNode>(call);
   if (call->args.size() > 1) {
@@ -232,7 +233,8 @@ std::vector<OpInfo> SortingOps() {
   return {
       {"sort", {"data"}, "deuteron.relax.SortAttrs", InferSort, LegalizeSort},
       {"argsort", {"data"}, "deuteron.relax.ArgsortAttrs", InferArgsort, LegalizeArgsort},
-      {"topk", {"data", "count?"}, "deuteron.relax.TopKAttrs", InferTopK, LegalizeTopK},
+      {"topk", {"data"}, "deuteron.relax.TopKAttrs", InferTopK, LegalizeTopK},
+      {"dynamic_topk", {"data", "count"}, "deuteron.relax.TopKAttrs", InferTopK, LegalizeTopK},
       {"median", {"data"}, "deuteron.relax.StatisticalAttrs", InferMedian, LegalizeMedian},
       {"nonzero", {"x"}, nullptr, InferNonzero, LegalizeNonzero},
       {"unique",
@@ -265,9 +267,9 @@ Expr TopK(Expr data, int64_t k, int64_t axis, std::string ret_type, bool largest
   attrs->dtype = dtype;
   return MakeCall("topk", {std::move(data)}, Attrs(attrs));
 }
-Expr TopK(Expr data, PrimExpr count, int64_t axis, std::string ret_type, bool largest, DataType dtype) {
+Expr DynamicTopK(Expr data, PrimExpr count, int64_t axis, std::string ret_type, bool largest, DataType dtype) {
   const Call with_all = Downcast<Call>(TopK(std::move(data), 0, axis, std::move(ret_type), largest, dtype));
-  return MakeCall("topk", {with_all->args[0], ShapeExpr({std::move(count)})}, with_all->attrs);
+  return MakeCall("dynamic_topk", {with_all->args[0], ShapeExpr({std::move(count)})}, with_all->attrs);
 }
 Expr Median(Expr data, std::optional<int64_t> axis, bool keepdims) {
   auto attrs = MakeNode<StatisticalAttrsNode>();

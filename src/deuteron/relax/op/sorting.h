@@ -54,7 +54,7 @@ Expr Argsort(Expr data, int64_t axis = -1, bool descending = false, DataType dty
 Expr TopK(Expr data, int64_t k = 1, int64_t axis = -1, std::string ret_type = "both", bool largest = true,
           DataType dtype = DataType::Int(32));
 /// The same of as many as there are, `count` at most, which the run may tell.
-Expr TopK(Expr data, PrimExpr count, int64_t axis, std::string ret_type, bool largest, DataType dtype);
+Expr DynamicTopK(Expr data, PrimExpr count, int64_t axis, std::string ret_type, bool largest, DataType dtype);
 /// (rank, number of nonzero elements), int64; each column is an index, in row-major order.
 Expr Nonzero(Expr x);
 /// numpy's unique. A tuple of the values and what else is asked for, in the order of the arguments.
