@@ -390,7 +390,7 @@ class RelaxInterpreter {
       externals_.emplace();
       const auto constants = relax::ExternalConstants(module_);
       for (const relax::ExternalFunction& external : relax::ExternalFunctions(module_)) {
-        std::vector<Tensor> tensors = external.packed;
+        std::vector<Tensor> tensors = external.packed.value_or(std::vector<Tensor>());
         for (size_t i = tensors.size(); i < external.constants.size(); ++i) {
           tensors.push_back(constants.at(external.constants[i]));
         }

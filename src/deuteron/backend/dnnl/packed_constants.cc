@@ -24,7 +24,7 @@ struct PartsOfCopy {
     for (size_t dim = 0; dim < dims.size(); ++dim) {
       if (dims[dim] > 1 && strides[dim] > stride) stride = strides[axis_ = dim];
     }
-    extent = dims[axis_];
+    extent = std::max<int64_t>(dims[axis_], 1);
     slice_ = from.get_size() / static_cast<size_t>(extent);
     // Whole blocks of any layout: of 16, 32, 48 or 64.
     constexpr int64_t kStep = 192;

@@ -46,8 +46,8 @@ std::vector<runtime::ExternalSpec> Externals(const IRModule& module, ProgramBuil
     for (size_t i = 0; i < function.constants.size(); ++i) {
       const std::string& name = function.constants[i];
       external.constant_names.push_back(name);
-      if (!function.packed.empty()) {
-        external.constants.push_back(builder->ConstantOfLibrary(function.packed[i]));
+      if (function.packed) {
+        external.constants.push_back(builder->ConstantOfLibrary((*function.packed)[i]));
         continue;
       }
       const auto it = constants.find(name);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ struct ExternalFunction {
   std::string code;
   /// Constants it needs, by the names in the module's attribute `const_name_to_constant`.
   std::vector<std::string> constants;
-  /// These as the plugin holds them, if it has packed them (PrepareExternals).
-  std::vector<Tensor> packed = {};
+  /// These as the plugin holds them, if it has seen the function (PrepareExternals).
+  std::optional<std::vector<Tensor>> packed = std::nullopt;
 };
 
 /// The names of the constants that generators leave to the executable: `<symbol>_<target>_const_<k>`, one for each

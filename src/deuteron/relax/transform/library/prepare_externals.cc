@@ -93,7 +93,7 @@ IRModule Prepare(IRModule module, int threads) {
   Workspaces workspaces;
   bool has_packed = false;
   for (ExternalFunction& function : functions) {
-    if (!function.packed.empty() || !runtime::PacksConstants(function.plugin)) continue;
+    if (function.packed || !runtime::PacksConstants(function.plugin)) continue;
     std::vector<Tensor> tensors;
     for (const std::string& name : function.constants) {
       const auto it = constants.find(name);
@@ -104,8 +104,9 @@ IRModule Prepare(IRModule module, int threads) {
     runtime::PackedExternal packed = runtime::PackExternal(
         {function.symbol, function.plugin, function.code, function.constants, {}}, tensors, threads);
     function.code = std::move(packed.code);
+    function.packed.emplace();
     for (size_t i = 0; i < tensors.size(); ++i) {
-      function.packed.push_back(packs.Shared(tensors[i], packed.constants[i]));
+      function.packed->push_back(packs.Shared(tensors[i], packed.constants[i]));
     }
     if (packed.workspace_bytes > 0) workspaces.emplace(function.symbol, packed.workspace_bytes);
     has_packed = true;

@@ -90,9 +90,9 @@ Map<String, Any> AsMap(const ExternalFunction& function) {
     fields.Set("code_hex", String(ToHex(function.code)));
   }
   fields.Set("constants", constants);
-  if (!function.packed.empty()) {
+  if (function.packed) {
     Array<Constant> packed;
-    for (const Tensor& tensor : function.packed) packed.push_back(Constant(tensor));
+    for (const Tensor& tensor : *function.packed) packed.push_back(Constant(tensor));
     fields.Set("packed", packed);
   }
   return fields;
@@ -237,8 +237,9 @@ std::vector<ExternalFunction> ExternalFunctions(const IRModule& module) {
       for (const String& name : (*it).second.cast<Array<String>>()) function.constants.emplace_back(name);
     }
     if (const auto it = fields.find("packed"); it != fields.end()) {
-      for (const Constant& constant : (*it).second.cast<Array<Constant>>()) function.packed.push_back(constant->data);
-      if (function.packed.size() != function.constants.size()) {
+      function.packed.emplace();
+      for (const Constant& constant : (*it).second.cast<Array<Constant>>()) function.packed->push_back(constant->data);
+      if (function.packed->size() != function.constants.size()) {
         DEUTERON_THROW(ModelError) << "function " << function.symbol << " has other constants than are packed for it";
       }
     }
@@ -260,8 +261,10 @@ IRModule ReplaceExternalFunctions(IRModule module, const std::vector<ExternalFun
   const auto known = ModuleAttr<Map<String, Any>>(module, kConstants);
   for (const ExternalFunction& function : functions) {
     modules.push_back(AsMap(function));
-    if (!function.packed.empty()) continue;
-    for (const std::string& name : function.constants) constants.Set(name, known.at(name));
+    if (function.packed) continue;
+    for (const std::string& name : function.constants) {
+      if (const auto it = known.find(name); it != known.end()) constants.Set(name, (*it).second);
+    }
   }
   module = WithModules(std::move(module), modules);
   auto* node = CopyOnWrite(&module);
