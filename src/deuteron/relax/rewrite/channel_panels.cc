@@ -29,7 +29,7 @@ void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, i
   const int64_t tiles = (rest + kTile - 1) / kTile;
   const int64_t panels = (channels + length - 1) / std::max<int64_t>(length, 1);
   MakeInParallel(panels * tiles, channels * rest * bytes, [&](int64_t begin, int64_t end) {
-    ReadOnce read(in + begin / std::max<int64_t>(tiles, 1) * length * rest * bytes);
+    ReadOnce read(in + begin / tiles * length * rest * bytes);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t o0 = i / tiles * length, r0 = i % tiles * kTile;
       const int64_t here = std::min(length, channels - o0);

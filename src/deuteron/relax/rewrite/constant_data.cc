@@ -57,6 +57,10 @@ Tensor CompactData(const Constant& constant) {
   return ready ? constant->data : runtime::CopyCompact(data);
 }
 
+Tensor ContiguousData(const Constant& constant) {
+  return constant->data.IsContiguous() ? constant->data : CompactData(constant);
+}
+
 Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes) {
   const Tensor& data = constant->data;
   const DLDataType dtype = data.dtype();
@@ -80,9 +84,7 @@ Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis)
   const DLDataType dtype = constant->data.dtype();
   const DataType index_type(indices->data.dtype());
   if (dtype.bits % 8 != 0 || (index_type != DataType::Int(32) && index_type != DataType::Int(64))) return Tensor();
-  // Bytes are copied from anywhere.
-  const Tensor data = constant->data.IsContiguous() ? constant->data : CompactData(constant);
-  const Tensor order = CompactData(indices);
+  const Tensor data = ContiguousData(constant), order = CompactData(indices);
   const ffi::ShapeView shape = data.shape();
   const int64_t extent = shape[axis];
   std::vector<int64_t> places;

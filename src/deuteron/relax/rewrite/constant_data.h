@@ -12,6 +12,8 @@ namespace deuteron::relax {
 
 /// The constant's elements one after the other, aligned as kernels want them: its own data, or a copy.
 Tensor CompactData(const Constant& constant);
+/// The same at any address, for who copies bytes: a copy only of what does not lie one after the other.
+Tensor ContiguousData(const Constant& constant);
 /// The constant's elements with its axis `axes[i]` as the i-th: matrices that are transposed, one after the other.
 /// Undefined where axes are moved otherwise.
 Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "deuteron/driver/equivalence.h"
@@ -195,6 +197,39 @@ TEST(ConvToWinograd, SharesPanelsOfFewTiles) {
     const std::vector<Tensor> arguments = {RandomTensor(image), RandomTensor(whole)};
     EXPECT_EQ(CompareResults(expected.Run(arguments), computed.Run(arguments), 2e-6).problem, "");
   }
+}
+
+/// A tensor over memory that another one owns.
+struct Borrowed {
+  void* data;
+  void AllocData(DLTensor* tensor) { tensor->data = data; }
+  void FreeData(DLTensor*) {}
+};
+
+/// Weights are transformed once, and two parts of one piece of memory are two weights.
+TEST(ConvToWinograd, TellsPartsOfOneMemoryApart) {
+  const CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+  const IRModule module = script::ParseModule(
+      "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((1, 80, 23, 31), \"float32\"), "
+      "w: R.Tensor((96, 80, 3, 3), \"float32\"), v: R.Tensor((96, 80, 3, 3), \"float32\")):\n"
+      "        with R.dataflow():\n            a = R.nn.conv2d(x, w)\n            b = R.nn.conv2d(x, v)\n"
+      "            y = R.subtract(a, b)\n            R.output(y)\n        return y\n",
+      "conv.py");
+  const std::vector<Tensor> tensors = TensorsOf(RandomArguments(module, 3, 2));
+  const auto bytes = static_cast<size_t>(tensors[1].numel()) * sizeof(float);
+  const Tensor both = runtime::AllocTensor({2 * tensors[1].numel()}, DataType::Float(32));
+  std::map<std::string, Tensor> parts;
+  for (const size_t i : {0, 1}) {
+    std::memcpy(static_cast<char*>(both.data_ptr()) + i * bytes, tensors[1 + i].data_ptr(), bytes);
+    const Tensor part =
+        Tensor::FromNDAlloc(Borrowed{both.data_ptr()}, tensors[1].shape(), tensors[1].dtype(), {kDLCPU, 0});
+    const_cast<DLTensor*>(part.GetDLTensorPtr())->byte_offset = i * bytes;
+    parts.emplace(i == 0 ? "w" : "v", part);
+  }
+  const std::vector<Tensor> expected = Compile(module, options).Run(tensors);
+  const std::vector<Tensor> computed =
+      Compile(relax::BindParams("main", parts)(module), options).Run(std::vector<Tensor>{tensors[0]});
+  EXPECT_EQ(CompareResults(expected, computed, 2e-6).problem, "");
 }
 
 TEST(ConvToWinograd, LeavesWhatWouldNotGain) {

@@ -103,7 +103,7 @@ std::optional<IndexValue> BandOf(const Constant& constant) {
   for (const int64_t extent : *shape) elements *= extent;
   if (elements < kFewestElements) return std::nullopt;
   const DataType dtype = type->dtype;
-  const Tensor tensor = constant->data.IsContiguous() ? constant->data : CompactData(constant);
+  const Tensor tensor = ContiguousData(constant);
   const char* data = static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset();
   if (dtype == DataType::Float(32)) return BandOf<float>(data, *shape, dtype);
   if (dtype == DataType::Int(64)) return BandOf<int64_t>(data, *shape, dtype);

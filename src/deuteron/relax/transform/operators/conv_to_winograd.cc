@@ -101,7 +101,7 @@ class WinogradConverter : public EmittingRewriter {
 
   /// The weights in panels of so many channels, or none: transformed once for all convolutions that share them.
   Constant Once(const Constant& weights, int64_t panel) {
-    Shared& shared = transformed_[{weights->data.data_ptr(), panel}];
+    Shared& shared = transformed_[{weights->data.GetDLTensorPtr(), panel}];
     if (!shared.transformed.defined()) {
       shared = {weights, panel == 0 ? Transformed(weights) : InPanels(weights, panel)};
     }
@@ -136,7 +136,7 @@ class WinogradConverter : public EmittingRewriter {
                               const std::function<int64_t(int64_t)>& position) {
     const auto channels = weights->data.shape();
     Tensor transformed = runtime::AllocTensor(shape, DataType(weights->data.dtype()));
-    const Tensor data = weights->data.IsContiguous() ? weights->data : CompactData(weights);
+    const Tensor data = ContiguousData(weights);
     const char* from = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
     auto* to = static_cast<float*>(transformed.data_ptr());
     MakeInParallel(channels[0], transformed.numel() * 4, [&](int64_t begin, int64_t end) {
@@ -149,7 +149,7 @@ class WinogradConverter : public EmittingRewriter {
     return Constant(std::move(transformed), weights->span);
   }
 
-  /// Weights, which their address stands for as long as they are held, and what became of them.
+  /// Weights, held since their tensor's address stands for them, and what became of them.
   struct Shared {
     Constant weights, transformed;
   };
