@@ -74,9 +74,9 @@ constexpr int64_t kGroup = 64;
 template <typename Word>
 uint64_t SetOnes(const char* data, int64_t count, uint64_t mask) {
   uint64_t set = 0;
-  if constexpr (sizeof(Word) == 1) {
+  if (sizeof(Word) == 1 && count == kGroup) {
     constexpr uint64_t kOnes = 0x0101010101010101, kLow = 0x7f * kOnes;
-    for (int64_t i = 0; count == kGroup && i < kGroup; i += 8) {
+    for (int64_t i = 0; i < kGroup; i += 8) {
       uint64_t bytes;
       std::memcpy(&bytes, data + i, 8);
       bytes &= (mask & 0xff) * kOnes;
@@ -84,7 +84,7 @@ uint64_t SetOnes(const char* data, int64_t count, uint64_t mask) {
       const uint64_t highest = (((bytes & kLow) + kLow) | bytes) & ~kLow;
       set |= ((highest >> 7) * 0x0102040810204080 >> 56) << i;
     }
-    if (count == kGroup) return set;
+    return set;
   }
   for (int64_t i = 0; i < count; ++i) {
     Word word;

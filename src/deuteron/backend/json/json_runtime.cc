@@ -17,6 +17,8 @@ std::string Describe(std::span<const int64_t> shape) {
   return text + ")";
 }
 
+bool IsOfBytes(const DLTensor& tensor) { return tensor.ndim == 1 && tensor.dtype.bits == 8 && tensor.dtype.lanes == 1; }
+
 std::span<char> BytesOf(const DLTensor& workspace) {
   return {static_cast<char*>(workspace.data) + workspace.byte_offset, static_cast<size_t>(workspace.shape[0])};
 }
@@ -36,7 +38,8 @@ JsonRuntime::JsonRuntime(std::string symbol, JsonGraph graph, std::map<std::stri
 void JsonRuntime::Run(std::span<const DLTensor* const> tensors) {
   const size_t num_inputs = graph_.inputs.size();
   const size_t num_outputs = graph_.heads.size(), num_tensors = num_inputs + num_outputs;
-  if (tensors.size() != num_tensors && tensors.size() != num_tensors + 1) {
+  const bool has_workspace = tensors.size() == num_tensors + 1 && IsOfBytes(*tensors.back());
+  if (tensors.size() != num_tensors && !has_workspace) {
     DEUTERON_THROW(ModelError) << symbol_ << " takes " << num_inputs << " tensors and gives " << num_outputs
                                << "; called with " << tensors.size();
   }
@@ -53,7 +56,7 @@ void JsonRuntime::Run(std::span<const DLTensor* const> tensors) {
     }
   }
   std::span<char> workspace;
-  if (tensors.size() > num_tensors) workspace = BytesOf(*tensors.back());
+  if (has_workspace) workspace = BytesOf(*tensors.back());
   Find(std::move(key))->Execute(tensors.first(num_inputs), tensors.subspan(num_inputs, num_outputs), workspace);
 }
 

@@ -258,18 +258,21 @@ Expr Argsort(Expr data, int64_t axis, bool descending, DataType dtype) {
   attrs->dtype = dtype;
   return MakeCall("argsort", {std::move(data)}, Attrs(attrs));
 }
-Expr TopK(Expr data, int64_t k, int64_t axis, std::string ret_type, bool largest, DataType dtype) {
+static Attrs AttrsOfTopK(int64_t k, int64_t axis, const std::string& ret_type, bool largest, DataType dtype) {
   auto attrs = MakeNode<TopKAttrsNode>();
   attrs->k = k;
   attrs->axis = axis;
   attrs->ret_type = String(ret_type);
   attrs->largest = largest;
   attrs->dtype = dtype;
-  return MakeCall("topk", {std::move(data)}, Attrs(attrs));
+  return Attrs(attrs);
+}
+Expr TopK(Expr data, int64_t k, int64_t axis, std::string ret_type, bool largest, DataType dtype) {
+  return MakeCall("topk", {std::move(data)}, AttrsOfTopK(k, axis, ret_type, largest, dtype));
 }
 Expr DynamicTopK(Expr data, PrimExpr count, int64_t axis, std::string ret_type, bool largest, DataType dtype) {
-  const Call with_all = Downcast<Call>(TopK(std::move(data), 0, axis, std::move(ret_type), largest, dtype));
-  return MakeCall("dynamic_topk", {with_all->args[0], ShapeExpr({std::move(count)})}, with_all->attrs);
+  return MakeCall("dynamic_topk", {std::move(data), ShapeExpr({std::move(count)})},
+                  AttrsOfTopK(0, axis, ret_type, largest, dtype));
 }
 Expr Median(Expr data, std::optional<int64_t> axis, bool keepdims) {
   auto attrs = MakeNode<StatisticalAttrsNode>();
