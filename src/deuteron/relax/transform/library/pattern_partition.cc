@@ -255,8 +255,9 @@ std::vector<uint32_t> PatternPartition::SymbolDefinitions(uint32_t binding) cons
   std::vector<uint32_t> definitions;
   if (symbol_definition_.empty()) return definitions;
   for (const tir::Var& var : UsedSymbols(bindings_[binding])) {
+    // A match_cast behind it only checks a symbol that is known already.
     const uint32_t* definition = symbol_definition_.Find(var.get());
-    if (definition != nullptr && *definition != binding) definitions.push_back(*definition);
+    if (definition != nullptr && *definition < binding) definitions.push_back(*definition);
   }
   return definitions;
 }
