@@ -1,7 +1,9 @@
 /// \file
 /// Who computes a kernel with `--backend auto`, for machines that are named.
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/tensor.h"
@@ -183,6 +185,42 @@ TEST(Choice, OfKernelsThatAreAlikeIsMadeOnce) {
     for (const auto& [name, reason] : VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1))
       EXPECT_EQ(reason.substr(0, reason.find('-')), expected) << count;
   }
+}
+
+/// What generates code is opened and holds memory, too: for a single kernel that it would make sooner only if something
+/// else is generated in any case.
+TEST(Choice, OfOneRunOpensTheGeneratorForMoreThanOneKernel) {
+  const std::string params = "x: " + F32("1, 32, 48, 48") + ", u: " + F32("48, 32, 3, 3") +
+                             ", v: " + F32("96, 1, 7, 7") + ", w: " + F32("64, 96, 1, 1");
+  const auto generated = [&](const std::string& last) {
+    const Verdicts verdicts =
+        VerdictsOf(MakeModule(params, {"a = R.nn.conv2d(x, u, padding=[1, 1, 1, 1])",
+                                       "b = R.nn.conv2d(a, v, padding=[3, 3, 3, 3], strides=[2, 2], groups=48)",
+                                       "c = R.nn.conv2d(b, w)", "gv = " + last}),
+                   false, "llvm -mcpu=znver4", "f32", 1);
+    return std::count_if(verdicts.begin(), verdicts.end(),
+                         [](const auto& verdict) { return verdict.second.rfind("generated", 0) == 0; });
+  };
+  EXPECT_EQ(generated("R.reshape(c, R.shape([64, 576]))"), 0);
+  EXPECT_EQ(generated("R.cumsum(c, axis=1)"), 1);
+}
+
+/// Weights that both sides multiply by are packed twice.
+TEST(Choice, OfSharedWeightsForOneRunIsOneSide) {
+  const Tensor weight = runtime::AllocTensor({256, 256, 3, 3}, DataType::Float(32));
+  std::memset(weight.data_ptr(), 0, static_cast<size_t>(weight.numel()) * sizeof(float));
+  std::string params = "x: " + F32("1, 256, 100, 100") + ", w: " + F32("256, 256, 3, 3");
+  std::vector<std::string> lines = {"a0 = R.nn.conv2d(x, w, padding=[1, 1, 1, 1])"};
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i), next = std::to_string(i + 1);
+    lines.push_back("p" + n + " = R.nn.max_pool2d(a" + n + ", pool_size=[2, 2], strides=[2, 2])");
+    lines.push_back((i == 3 ? "gv" : "a" + next) + " = R.nn.conv2d(p" + n + ", w, padding=[1, 1, 1, 1])");
+  }
+  const IRModule module = relax::BindParams("main", {{"w", weight}})(MakeModule(params, lines));
+  std::set<std::string> sides;
+  for (const auto& [name, reason] : VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1))
+    sides.insert(reason.substr(0, reason.find('-')));
+  EXPECT_EQ(sides.size(), 1U);
 }
 
 /// The library stores all scores of attention. To make them resident takes longer than to compile a kernel without them

@@ -43,19 +43,26 @@ constexpr double kCyclesOfUnsignedByte = 1;
 /// Cycles to make a vector of fours of bytes of four rows of a matrix that the run gives, to store it, and to sum it up
 /// for a zero point.
 constexpr double kCyclesOfBytes = 8;
-/// What the library must be faster by: estimates err by as much, and it has to be opened, and to generate code of its
-/// own, before its first result. Not where both multiply bytes: generated code falls short of its estimate as much (it
-/// reads images of bytes with channels first).
+/// What the library must be faster by in any number of runs: estimates err by as much. Not where both multiply bytes:
+/// generated code falls short of its estimate as much (it reads images of bytes with channels first).
 constexpr double kLeastGain = 1.1;
-/// Seconds to open the library, most of them to relocate it, and to make one of its primitives.
-constexpr double kSecondsToOpen = 8e-3, kSecondsOfPrimitive = 3e-4;
+/// Seconds to open the library, or what generates code, most of them to relocate it and to get memory for it; and
+/// to make one of its primitives.
+constexpr double kSecondsToOpen = 8e-3, kSecondsOfPrimitive = 6e-4;
 /// What the system gives a process of memory that it has not had yet: faults, and zeros, of pages of 4 KiB or 2 MiB
 /// (measured, 0.5 to 10 GB/s).
 constexpr double kFreshBytesPerSecond = 4e9;
+/// What either side packs of weights, into such memory (measured).
+constexpr double kPackedBytesPerSecond = 1.2e9;
 /// Seconds of a core to schedule and compile kernels: convolutions with a window, of which each place at an edge has
-/// code of its own; those of one pixel, of single channels, and products; all others; and attention beyond its parts.
-constexpr double kSecondsOfWindow = 20e-3, kSecondsOfProduct = 10e-3, kSecondsOfKernel = 6e-3,
-                 kSecondsOfAttention = 60e-3;
+/// code of its own; products of transformed tiles, with both transforms; windows of one pixel, of single channels, and
+/// products; those of few rows; all others; and attention beyond its parts.
+constexpr double kSecondsOfWindow = 20e-3, kSecondsOfTiles = 60e-3, kSecondsOfProduct = 10e-3, kSecondsOfRows = 2.5e-3,
+                 kSecondsOfKernel = 6e-3, kSecondsOfAttention = 60e-3;
+/// So many are few: they are no tile of registers.
+constexpr int64_t kFewRows = 8;
+/// Times as large as weights are those of transformed tiles: of 4 × 4 numbers, not 3 × 3.
+constexpr double kTransformedWeights = 16.0 / 9;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
@@ -81,6 +88,8 @@ struct Cycles {
   double exchanged = 0;
   /// Whether generated code multiplies bytes, not the floats that they stand for.
   bool keeps_bytes = false;
+  /// Whether generated code multiplies transformed tiles, by transformed weights.
+  bool transforms = false;
 };
 
 class Estimator {
@@ -110,8 +119,10 @@ class Estimator {
       cycles.keeps_bytes = MultipliesBytes();
       return cycles;
     }
-    cycles.generated = CyclesOfGenerated(work) + CyclesToPack();
+    const tir::ImageLayout layout = LayoutOfGenerated(work);
+    cycles.generated = CyclesOfConvolution(costs_, work, layout) + CyclesToPack();
     cycles.keeps_bytes = MultipliesBytesInVectors();
+    cycles.transforms = TransformedTiles(costs_, work, layout).has_value();
     return cycles;
   }
 
@@ -152,12 +163,13 @@ class Estimator {
             .expected_runs = expected_runs_};
   }
 
-  /// In the better layout: all of a network are assumed to have one. Vectors compute bytes with channels first only
+  /// The better layout: all of a network are assumed to have one. Vectors compute bytes with channels first only
   /// (ChannelsLast).
-  double CyclesOfGenerated(const tir::ConvWork& work) const {
-    const double channels_first = CyclesOfConvolution(costs_, work, tir::ImageLayout::kChannelsFirst);
-    if (MultipliesBytes()) return channels_first;
-    return std::min(channels_first, CyclesOfConvolution(costs_, work, tir::ImageLayout::kChannelsLast));
+  tir::ImageLayout LayoutOfGenerated(const tir::ConvWork& work) const {
+    const auto cycles = [&](tir::ImageLayout layout) { return CyclesOfConvolution(costs_, work, layout); };
+    const bool is_last =
+        !MultipliesBytes() && cycles(tir::ImageLayout::kChannelsLast) < cycles(tir::ImageLayout::kChannelsFirst);
+    return is_last ? tir::ImageLayout::kChannelsLast : tir::ImageLayout::kChannelsFirst;
   }
 
   /// A load and a multiply-add for each tap.
@@ -168,7 +180,7 @@ class Estimator {
     const bool has_several_results = work.groups != result_[1];
     const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
-            .generated = CyclesOfGenerated(work)};
+            .generated = CyclesOfConvolution(costs_, work, LayoutOfGenerated(work))};
   }
 
   /// Whether threads of generated code share out pixels, as the library's do, rather than channels.
@@ -277,11 +289,17 @@ double SecondsToExchange(double bytes) {
   return SecondsFromMemory((1 - 1 / CoresAtWork(Target::Current().machine)) * bytes) / kExchangedPart;
 }
 
-double SecondsToCompile(const JsonKernel& kernel, bool is_convolution, bool is_product) {
-  double seconds = is_product ? kSecondsOfProduct : kSecondsOfKernel;
+double SecondsToCompile(const JsonKernel& kernel, const Type& result, bool is_convolution, bool is_product,
+                        bool transforms) {
+  double seconds = kSecondsOfKernel;
+  if (is_product) {
+    const std::vector<int64_t> dims = DimsOf(result);
+    seconds = Product(dims, 0, dims.size() - 1) <= double{kFewRows} ? kSecondsOfRows : kSecondsOfProduct;
+  }
   if (is_convolution) {
     const std::vector<int64_t> weight = DimsOf(kernel.inputs[1]->ty);
-    seconds = weight[1] > 1 && Product(weight, 2, weight.size()) > 1 ? kSecondsOfWindow : kSecondsOfProduct;
+    const bool has_window = weight[1] > 1 && Product(weight, 2, weight.size()) > 1;
+    seconds = transforms ? kSecondsOfTiles : has_window ? kSecondsOfWindow : kSecondsOfProduct;
   }
   return seconds / CoresAtWork(Target::Current().machine);
 }
@@ -323,13 +341,18 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int6
     if (input->kind == RelaxKind::kConstant && is_large) waiting += SecondsFromMemory(bytes);
     moving_floats += is_weight && !cycles.keeps_bytes ? static_cast<double>(sizeof(float)) * seconds : seconds;
   }
+  const bool has_weights = (is_product || is_convolution) && kernel.inputs[1]->kind == RelaxKind::kConstant;
+  const double weights = has_weights ? relax::AssumedBytes(kernel.inputs[1]->ty) : 0;
   const double library = costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) + waiting +
                          kCyclesOfCall / (costs.machine().ghz * 1e9);
-  return {.library = ((is_product || is_convolution) && !cycles.keeps_bytes ? kLeastGain : 1) * library,
+  const bool must_gain = (is_product || is_convolution) && !cycles.keeps_bytes;
+  return {.library = (must_gain ? kLeastGain : 1) * library,
           .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats) +
                        SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty)),
           .library_once = kSecondsOfPrimitive,
-          .generated_once = SecondsToCompile(kernel, is_convolution, is_product),
+          .generated_once = SecondsToCompile(kernel, result, is_convolution, is_product, cycles.transforms),
+          .library_weights = weights / kPackedBytesPerSecond,
+          .generated_weights = (cycles.transforms ? kTransformedWeights : 1) * weights / kPackedBytesPerSecond,
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
           .is_product = is_product};
 }
@@ -347,12 +370,13 @@ AttentionEstimate EstimateAttention(const Type& scores) {
   const std::vector<int64_t> dims = DimsOf(scores);
   const double bytes = relax::AssumedBytes(scores);
   const int64_t batch = dims.size() < 3 ? 1 : std::max<int64_t>(Product(dims, 0, dims.size() - 2), 1);
+  const bool has_few_rows = dims.size() < 2 || dims[dims.size() - 2] <= kFewRows;
   const int64_t part = AtOnce(batch, static_cast<int64_t>(bytes / static_cast<double>(batch)));
   const double parts = static_cast<double>(batch) / static_cast<double>(part);
   const tir::CostModel costs(Target::Current().machine);
   return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
           .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
-          .generated_once = kSecondsOfAttention};
+          .generated_once = has_few_rows ? 0 : kSecondsOfAttention};
 }
 
 }  // namespace deuteron::backend::dnnl

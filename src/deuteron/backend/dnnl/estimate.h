@@ -15,6 +15,9 @@ struct KernelEstimate {
   /// Seconds before the first run, once for all kernels that are alike: what it takes to make one.
   double library_once = 0;
   double generated_once = 0;
+  /// Seconds before the first run, once for all kernels that have the same weights, to pack them. Either side does.
+  double library_weights = 0;
+  double generated_weights = 0;
   /// Whether the library keeps its operands and result in layouts of its own: those of images.
   bool keeps_layout = false;
   /// A matrix product: as generated code it is fused with what follows, not with what makes its operands.
@@ -24,7 +27,7 @@ struct KernelEstimate {
 /// What a kernel does, and to tensors of which types: the same text for those that are made once.
 std::string TextOfKernel(const JsonKernel& kernel, const Type& result);
 
-/// Seconds to open the library.
+/// Seconds to open the library; what generates code takes as long.
 double EstimateOpening();
 
 /// Both estimates for a kernel that DescribeComposite gave, whose result is of type `result`, from the model of the

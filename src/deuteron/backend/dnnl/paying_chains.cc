@@ -5,12 +5,18 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "deuteron/backend/kernel_choice.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend::dnnl {
 namespace {
+
+/// What a choice of both sides must be faster by than one, in few runs: estimates err by as much, and both are opened
+/// and hold memory.
+constexpr double kLeastGainOfBoth = 1.1;
 
 class PayingChains {
  public:
@@ -38,11 +44,17 @@ class PayingChains {
 
   std::vector<ChainVerdict> Choose() {
     std::vector<bool> is_library = choice_.Choose();
-    const std::vector<bool> all(is_library.size(), true);
     const auto seconds = [&](const std::vector<bool>& chosen) {
       return choice_.SecondsOf(chosen) + SecondsBetweenFunctions(chosen);
     };
-    if (seconds(all) <= seconds(is_library)) is_library = all;
+    double least = seconds(is_library) * (expected_runs_ > 0 ? kLeastGainOfBoth : 1);
+    for (const bool side : {false, true}) {
+      const std::vector<bool> all(is_library.size(), side);
+      const double of_all = seconds(all);
+      if (of_all > least) continue;
+      is_library = all;
+      least = of_all;
+    }
     std::vector<ChainVerdict> verdicts;
     for (size_t i = 0; i < chains_.size(); ++i) verdicts.push_back({is_library[i], estimates_[i]});
     return verdicts;
@@ -72,8 +84,10 @@ class PayingChains {
   /// What seconds of each run sum up to beside those before the first one.
   double InRuns(double seconds) const { return static_cast<double>(std::max<int64_t>(expected_runs_, 1)) * seconds; }
 
-  /// What it takes to make kernels, once for those that compute the same, and to open the library for the first.
+  /// What it takes to make kernels, once for those that compute the same, and to open what makes the first: the
+  /// library, or the generator of code where nothing else needs it.
   void AddMaking() {
+    AddWeights();
     std::map<std::string, std::vector<size_t>> alike;
     std::vector<size_t> all;
     for (size_t i = 0; i < chains_.size(); ++i) {
@@ -86,6 +100,44 @@ class PayingChains {
       choice_.AddShared(KernelChoice::kGenerated, kernels, estimate.generated_once);
     }
     choice_.AddShared(KernelChoice::kLibrary, all, EstimateOpening());
+    if (!NeedsGenerator()) choice_.AddShared(KernelChoice::kGenerated, all, EstimateOpening());
+  }
+
+  /// Weights that kernels of both sides multiply by are held twice.
+  void AddWeights() {
+    std::unordered_map<const void*, size_t> found;
+    std::vector<std::vector<size_t>> of_weights;
+    for (size_t i = 0; i < chains_.size(); ++i) {
+      if (estimates_[i].library_weights == 0) continue;
+      const auto* weights = chains_[i].kernel.inputs[1].as<relax::ConstantNode>();
+      const auto [at, is_new] = found.emplace(weights->data.data_ptr(), of_weights.size());
+      if (is_new) of_weights.emplace_back();
+      of_weights[at->second].push_back(KernelChoice::kFirstKernel + i);
+    }
+    for (const std::vector<size_t>& kernels : of_weights) {
+      const KernelEstimate& estimate = estimates_[kernels.front() - KernelChoice::kFirstKernel];
+      choice_.AddShared(KernelChoice::kLibrary, kernels, estimate.library_weights);
+      choice_.AddShared(KernelChoice::kGenerated, kernels, estimate.generated_weights);
+    }
+  }
+
+  /// Whether code is generated for what no chain holds.
+  bool NeedsGenerator() const {
+    for (size_t i = 0; i < block_.bindings().size(); ++i) {
+      if (kernel_of_[i] == KernelChoice::kGenerated && IsComputed(i)) return true;
+    }
+    return false;
+  }
+
+  /// Whether a binding has a kernel: it is no view of another value, and no quantised operand that chains read as it
+  /// is.
+  bool IsComputed(size_t binding) const {
+    static const std::unordered_set<std::string> kViews = {"relax.reshape", "relax.flatten", "relax.expand_dims",
+                                                           "relax.squeeze", "relax.shape_of"};
+    const auto* call = relax::BoundValue(block_.bindings()[binding]).as<relax::CallNode>();
+    if (call == nullptr || block_.Operand(block_.var(binding).get()) != nullptr) return false;
+    const auto* op = call->op.as<OpNode>();
+    return op == nullptr || kViews.count(std::string(op->name)) == 0;
   }
 
   /// What a cut does not see of a choice: images that go from one function of the library to another, between which
@@ -182,7 +234,7 @@ class PayingChains {
   std::vector<size_t> AttentionAround(size_t softmax) const {
     const size_t kernel = KernelChoice::kFirstKernel + softmax;
     const auto& [name, members] = chains_[softmax].chain;
-    if (name != "dnnl.softmax") return {};
+    if (std::string_view(name) != "dnnl.softmax") return {};
     std::set<size_t> kernels = {kernel}, sources;
     for (const size_t member : members) block_.CollectSources(member, &sources);
     for (const size_t source : sources) {
