@@ -33,6 +33,19 @@ class BufferCollector : public tir::StmtExprVisitor {
   std::unordered_set<const tir::VarNode*> seen_;
 };
 
+/// Data variables of the buffers that a statement stores to, or hands to a function.
+class WrittenCollector : public tir::StmtExprVisitor {
+ public:
+  std::unordered_set<const tir::VarNode*> written;
+
+ protected:
+  void VisitVar_(const tir::VarNode* op) override { written.insert(op); }
+  void VisitBufferStore_(const tir::BufferStoreNode* op) override {
+    written.insert(op->buffer->data.get());
+    StmtExprVisitor::VisitBufferStore_(op);
+  }
+};
+
 /// Variables and data variables of buffers that occur in a statement, each once, in order of occurrence; with those
 /// that the extents of the buffers consist of, if `with_extents`.
 class UseCollector : public tir::StmtExprVisitor {
@@ -168,6 +181,7 @@ void KernelEmitter::MakeAliasScopes(const tir::PrimFunc& func) {
   if (!func->HasNonzeroAttr("tirx.noalias")) return;
   BufferCollector collector;
   for (const tir::Buffer& buffer : tir::ParamBuffers(func)) collector.Add(buffer);
+  const size_t num_params = collector.data.size();
   collector.VisitStmt(func->body);
   llvm::MDBuilder metadata(llvm_);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(symbol_);
@@ -183,8 +197,12 @@ void KernelEmitter::MakeAliasScopes(const tir::PrimFunc& func) {
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     nodes.push_back({llvm::MDNode::get(llvm_, scopes[i]), others.empty() ? nullptr : llvm::MDNode::get(llvm_, others)});
   }
+  WrittenCollector stores;
+  stores.VisitStmt(func->body);
   for (size_t i = 0; i < collector.data.size(); ++i) {
-    alias_scopes_[collector.data[i]] = nodes[std::min(i, nodes.size() - 1)];
+    AliasScope scope = nodes[std::min(i, nodes.size() - 1)];
+    scope.is_read_only = i < num_params && stores.written.count(collector.data[i]) == 0;
+    alias_scopes_[collector.data[i]] = scope;
   }
 }
 

@@ -254,6 +254,8 @@ class KernelEmitter {
   struct AliasScope {
     llvm::MDNode* scope = nullptr;
     llvm::MDNode* others = nullptr;
+    /// Whether nothing is stored there while the kernel runs.
+    bool is_read_only = false;
   };
   std::unordered_map<const tir::VarNode*, AliasScope> alias_scopes_;
   /// The vectors that a tile was transposed into, for the loads that follow in the same block; until a store to it.
@@ -316,6 +318,10 @@ Inst* KernelEmitter::Annotate(Inst* instruction, const tir::Buffer& buffer) {
   instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, it->second.scope);
   if (it->second.others != nullptr) {
     instruction->setMetadata(llvm::LLVMContext::MD_noalias, it->second.others);
+  }
+  // What LLVM would else prove for each pair of a load and what it comes after.
+  if (it->second.is_read_only && llvm::isa<llvm::LoadInst>(instruction)) {
+    instruction->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(llvm_, {}));
   }
   return instruction;
 }

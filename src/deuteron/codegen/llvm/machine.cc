@@ -64,6 +64,19 @@ llvm::FunctionPassManager MakePasses() {
   return passes;
 }
 
+/// Code generation would load what does not change wherever a register is free, and so before it is wanted.
+void LeaveLoadsInOrder(llvm::Module* module) {
+  for (llvm::Function& function : *module) {
+    for (llvm::BasicBlock& block : function) {
+      for (llvm::Instruction& instruction : block) {
+        if (llvm::isa<llvm::LoadInst>(instruction)) {
+          instruction.setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
+        }
+      }
+    }
+  }
+}
+
 llvm::AAManager AliasAnalyses() {
   llvm::AAManager analyses;
   analyses.registerFunctionAnalysis<llvm::BasicAA>();
@@ -182,6 +195,7 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
   llvm::ModulePassManager passes;
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(MakePasses(), /*EagerlyInvalidate=*/true));
   passes.run(*module, modules);
+  LeaveLoadsInOrder(module);
 }
 
 std::string EmitFile(llvm::Module* module, llvm::TargetMachine* machine, llvm::CodeGenFileType type) {
