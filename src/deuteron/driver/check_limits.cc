@@ -19,32 +19,6 @@ namespace {
 /// What is not known counts once.
 constexpr int64_t kOnce = 1;
 
-using VisitBinding = std::function<void(const relax::Binding&)>;
-
-/// Calls `visit` on the bindings of all functions of the module, of branches and of functions in functions.
-void ForEachBinding(const IRModule& module, const VisitBinding& visit) {
-  std::vector<relax::SeqExpr> pending;
-  for (const auto& [var, func] : module->functions) {
-    if (const auto function = As<relax::Function>(func); function.defined()) pending.push_back(function->body);
-  }
-  while (!pending.empty()) {
-    const relax::SeqExpr seq = pending.back();
-    pending.pop_back();
-    for (const relax::BindingBlock& block : seq->blocks) {
-      for (const relax::Binding& binding : block->bindings) {
-        visit(binding);
-        const relax::Expr& value = relax::BoundValue(binding);
-        if (const auto* branch = value.as<relax::IfNode>()) {
-          pending.push_back(branch->false_branch);
-          pending.push_back(branch->true_branch);
-        } else if (const auto* function = value.as<relax::FunctionNode>()) {
-          pending.push_back(function->body);
-        }
-      }
-    }
-  }
-}
-
 void ForEachTensor(const Type& type, const std::function<void(const TensorTypeNode&)>& visit) {
   if (const auto* tensor = type.as<TensorTypeNode>()) {
     visit(*tensor);
@@ -102,7 +76,7 @@ class Sum {
 
 int64_t CountBindings(const IRModule& module) {
   int64_t count = 0;
-  ForEachBinding(module, [&](const relax::Binding&) { ++count; });
+  relax::ForEachBinding(module, [&](const relax::Binding&) { ++count; });
   return count;
 }
 
@@ -115,7 +89,7 @@ void CheckGraph(const IRModule& module) {
     }
   }
   Sum ops;
-  ForEachBinding(module, [&](const relax::Binding& binding) {
+  relax::ForEachBinding(module, [&](const relax::Binding& binding) {
     const auto name = [&] { return relax::NameOf(binding); };
     const Type& type = binding->var.ty();
     CheckExtents(type, name);
@@ -130,7 +104,7 @@ void CheckGraph(const IRModule& module) {
 
 void CheckKernels(const IRModule& module) {
   Sum ops;
-  ForEachBinding(module, [&](const relax::Binding& binding) {
+  relax::ForEachBinding(module, [&](const relax::Binding& binding) {
     const relax::Expr& value = relax::BoundValue(binding);
     if (!relax::IsAnyCallTIR(value)) return;
     const auto function = As<tir::PrimFunc>(module.Lookup(relax::ViewCallTIR(Downcast<relax::Call>(value)).func));
@@ -141,7 +115,7 @@ void CheckKernels(const IRModule& module) {
 
 void CheckPlan(const IRModule& module) {
   Sum bytes;
-  ForEachBinding(module, [&](const relax::Binding& binding) {
+  relax::ForEachBinding(module, [&](const relax::Binding& binding) {
     const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
     const auto* op = call == nullptr ? nullptr : call->op.as<OpNode>();
     if (op == nullptr) return;

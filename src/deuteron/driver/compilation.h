@@ -37,8 +37,10 @@ class Compilation {
 
   /// Stage 1: tidies a graph as it was read.
   IRModule Import(IRModule module);
-  /// Stages 2 and 3: from an imported graph to kernels, a library's and fused ones.
-  IRModule ToFused(IRModule imported);
+  /// Stage 2: from an imported graph to one of which a library has its parts.
+  IRModule ToShared(IRModule imported);
+  /// Stage 3: the rest as fused kernels.
+  IRModule ToFused(IRModule shared);
   /// Stage 4: kernels with their schedules.
   IRModule ToScheduled(IRModule fused);
   /// Stages 5 and 6: memory and code. Puts it into `cache`, if that is not null, under `key`. Code for another machine

@@ -17,6 +17,9 @@
 #include "deuteron/driver/read_module.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/precision.h"
+#include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/plugin_ahead.h"
@@ -127,9 +130,12 @@ IRModule Compilation::Import(IRModule module) {
   return Run("import", "optimising the graph", std::move(module));
 }
 
-IRModule Compilation::ToFused(IRModule imported) {
-  IRModule module = Run("library", "asking for library kernels", std::move(imported));
-  module = Run("fuse", "fusing operators", std::move(module));
+IRModule Compilation::ToShared(IRModule imported) {
+  return Run("library", "asking for library kernels", std::move(imported));
+}
+
+IRModule Compilation::ToFused(IRModule shared) {
+  IRModule module = Run("fuse", "fusing operators", std::move(shared));
   CheckKernels(module);
   return module;
 }
@@ -218,24 +224,44 @@ bool UsesCache(const CompileOptions& options) {
   return !options.cache.empty() && options.instruments.empty() && SplitTargets(options.target).size() == 1;
 }
 
-/// Begins to open what compiling with `options` is likely to need: for few runs a library that computes, which may
-/// leave no kernel to generate; else what generates them.
-class LibrariesAhead {
+/// Operations of a product for which a library is likely to be chosen.
+constexpr double kOpsForLibrary = 1 << 16;
+
+/// Opens what compiling will need while its passes run: with `options`, what generates code, or, for few runs, a
+/// library that may leave nothing to generate; and what passes have found to be needed.
+class OpeningAhead {
  public:
-  explicit LibrariesAhead(const CompileOptions& options) {
+  OpeningAhead(const IRModule& module, const CompileOptions& options) {
     const auto runs = options.config.find("expected_runs");
     const bool is_soon = options.fuses() && runs != options.config.end() && runs->second != "0";
-    bool is_opening = false;
+    if (!is_soon || options.backend == "none") OpenGenerator();
+    if (!is_soon || !HasLargeProduct(module)) return;
     for (const backend::Backend& backend : backend::AllBackends()) {
-      const bool is_likely = backend::IsAsked(backend, options.backend) && (is_soon || options.backend != "auto");
-      if (!is_likely || !runtime::PluginAbsence(backend.name).empty()) continue;
-      runtime::OpenPluginAhead(backend.name);
-      is_opening = true;
+      const bool is_here = runtime::PluginAbsence(backend.name).empty();
+      if (is_here && backend::IsAsked(backend, options.backend)) runtime::OpenPluginAhead(backend.name);
     }
-    if (!is_opening || !is_soon) generator_.emplace();
+  }
+
+  void OpenLibraries(const IRModule& module) {
+    for (const relax::ExternalFunction& function : relax::ExternalFunctions(module)) {
+      if (runtime::PluginAbsence(function.plugin).empty()) runtime::OpenPluginAhead(function.plugin);
+    }
+  }
+  void OpenGenerator() {
+    if (!generator_) generator_.emplace();
   }
 
  private:
+  static bool HasLargeProduct(const IRModule& module) {
+    bool found = false;
+    relax::ForEachBinding(module, [&](const relax::Binding& binding) {
+      const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
+      if (call == nullptr || found) return;
+      found = relax::OpsOfProduct(GetRef<relax::Call>(call), /*symbolic_extent=*/1) >= kOpsForLibrary;
+    });
+    return found;
+  }
+
   std::optional<codegen::GeneratorAhead> generator_;
 };
 
@@ -251,10 +277,11 @@ Executable CompileWith(CompileCache* cache, IRModule module, const CompileOption
       return *std::move(found);
     }
   }
-  const LibrariesAhead ahead(options);
-  module = walk.ToFused(walk.Import(std::move(module)));
-  std::optional<codegen::GeneratorAhead> generator;
-  if (codegen::HasKernels(module)) generator.emplace();
+  OpeningAhead ahead(module, options);
+  module = walk.ToShared(walk.Import(std::move(module)));
+  ahead.OpenLibraries(module);
+  module = walk.ToFused(std::move(module));
+  if (codegen::HasKernels(module)) ahead.OpenGenerator();
   return walk.ToCode(walk.ToScheduled(std::move(module)), cache, *key);
 }
 
@@ -273,7 +300,6 @@ Executable Compile(IRModule module, const CompileOptions& options) {
 Executable CompileFile(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options) {
   // What is said in other files than the model's is not looked after.
   if (!UsesCache(options) || !options.libraries.empty() || !import.custom.empty()) {
-    const LibrariesAhead ahead(options);
     return Compile(ReadModule(path, import), options);
   }
   CompileCache cache(options.cache, options.cache_bytes, options.warn);
@@ -284,7 +310,6 @@ Executable CompileFile(const std::string& path, const onnx::ImportOptions& impor
       return *std::move(found);
     }
   }
-  const LibrariesAhead ahead(options);
   std::optional<MappedFileLog> log(std::in_place);
   IRModule module = ReadModule(path, import);
   const std::vector<FileState> files = log->files();

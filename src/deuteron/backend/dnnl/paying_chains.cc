@@ -47,10 +47,11 @@ class PayingChains {
     const auto seconds = [&](const std::vector<bool>& chosen) {
       return choice_.SecondsOf(chosen) + SecondsBetweenFunctions(chosen);
     };
-    double least = seconds(is_library) * (expected_runs_ > 0 ? kLeastGainOfBoth : 1);
+    const double of_both = expected_runs_ > 0 ? kLeastGainOfBoth : 1;
+    double least = seconds(is_library) * of_both;
     for (const bool side : {false, true}) {
       const std::vector<bool> all(is_library.size(), side);
-      const double of_all = seconds(all);
+      const double of_all = seconds(all) * (side && NeedsGenerator() ? of_both : 1);
       if (of_all > least) continue;
       is_library = all;
       least = of_all;

@@ -12,7 +12,7 @@ transform::DecisionLog Explain(IRModule module, const CompileOptions& given) {
   options.config["kernel_text"] = "true";
   Compilation walk(options);
   module = walk.Import(std::move(module));
-  walk.ToScheduled(walk.ToFused(std::move(module)));
+  walk.ToScheduled(walk.ToFused(walk.ToShared(std::move(module))));
   return std::move(walk.decisions());
 }
 

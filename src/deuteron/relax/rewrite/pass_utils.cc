@@ -85,6 +85,29 @@ void ThrowIfUsed(const IRModule& module, const GlobalVar& callee, const char* pa
   }
 }
 
+void ForEachBinding(const IRModule& module, const std::function<void(const Binding&)>& visit) {
+  std::vector<SeqExpr> pending;
+  for (const auto& [var, func] : module->functions) {
+    if (const auto function = As<Function>(func); function.defined()) pending.push_back(function->body);
+  }
+  while (!pending.empty()) {
+    const SeqExpr seq = pending.back();
+    pending.pop_back();
+    for (const BindingBlock& block : seq->blocks) {
+      for (const Binding& binding : block->bindings) {
+        visit(binding);
+        const Expr& value = BoundValue(binding);
+        if (const auto* branch = value.as<IfNode>()) {
+          pending.push_back(branch->false_branch);
+          pending.push_back(branch->true_branch);
+        } else if (const auto* function = value.as<FunctionNode>()) {
+          pending.push_back(function->body);
+        }
+      }
+    }
+  }
+}
+
 FunctionNames::FunctionNames(const IRModule& module) {
   for (const auto& [name, var] : module->global_vars) used_.emplace(std::string(name), 0);
 }

@@ -89,4 +89,7 @@ class FunctionNames {
 std::vector<uint32_t> TopologicalOrder(uint32_t count,
                                        const std::function<const std::vector<uint32_t>&(uint32_t)>& dependencies);
 
+/// Calls `visit` on the bindings of all functions of the module, of branches and of functions in functions.
+void ForEachBinding(const IRModule& module, const std::function<void(const Binding&)>& visit);
+
 }  // namespace deuteron::relax
