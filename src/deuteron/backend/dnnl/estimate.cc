@@ -376,7 +376,7 @@ AttentionEstimate EstimateAttention(const Type& scores) {
   const tir::CostModel costs(Target::Current().machine);
   return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
           .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
-          .generated_once = has_few_rows ? 0 : kSecondsOfAttention};
+          .generated_once = has_few_rows ? 0 : kSecondsOfAttention / CoresAtWork(costs.machine())};
 }
 
 }  // namespace deuteron::backend::dnnl

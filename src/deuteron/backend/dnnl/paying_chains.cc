@@ -32,8 +32,8 @@ class PayingChains {
       const KernelEstimate& estimate =
           estimates_.emplace_back(EstimateKernel(described.kernel, TypeOf(described), expected_runs));
       double library = estimate.library, generated = estimate.generated;
-      // What few runs of a size that is not known save is not known either.
-      if (expected_runs > 0 && IsOpen(described)) library = generated = std::min(library, generated);
+      // What few runs of a size that is not known take is not known either.
+      if (expected_runs > 0 && IsOpen(described)) library = generated = 0;
       const size_t kernel = choice_.AddKernel(InRuns(library), InRuns(generated));
       for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
     }
@@ -47,11 +47,13 @@ class PayingChains {
     const auto seconds = [&](const std::vector<bool>& chosen) {
       return choice_.SecondsOf(chosen) + SecondsBetweenFunctions(chosen);
     };
-    const double of_both = expected_runs_ > 0 ? kLeastGainOfBoth : 1;
-    double least = seconds(is_library) * of_both;
+    // What opens another side, or divides between two, gains by it.
+    const double gain = expected_runs_ > 0 ? kLeastGainOfBoth : 1;
+    const double of_library = NeedsGenerator() ? gain : 1;
+    double least = seconds(is_library) * of_library * gain;
     for (const bool side : {false, true}) {
       const std::vector<bool> all(is_library.size(), side);
-      const double of_all = seconds(all) * (side && NeedsGenerator() ? of_both : 1);
+      const double of_all = seconds(all) * (side ? of_library : 1);
       if (of_all > least) continue;
       is_library = all;
       least = of_all;
