@@ -60,7 +60,7 @@ ffi::Error AsFailureOfCodeGeneration(const ffi::Error& error, const IRModule& mo
                     transform::PassFailure(std::move(failure)));
 }
 
-/// Memory of constants on their way to their places: a run asks for other sizes.
+/// Memory of constants on their way to their places: generating code and a run ask for other sizes.
 struct GiveBackMemory {
   ~GiveBackMemory() { TrimAligned(); }
 };
@@ -135,6 +135,7 @@ IRModule Compilation::ToShared(IRModule imported) {
 }
 
 IRModule Compilation::ToFused(IRModule shared) {
+  const GiveBackMemory at_the_end;
   IRModule module = Run("fuse", "fusing operators", std::move(shared));
   CheckKernels(module);
   return module;
