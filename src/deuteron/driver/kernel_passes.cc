@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <iostream>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "deuteron/codegen/machine_code.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/instruments.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/limits.h"
@@ -32,6 +35,41 @@ std::vector<std::pair<GlobalVar, tir::PrimFunc>> KernelsOf(const IRModule& modul
   return kernels;
 }
 
+/// Beside more runs nothing counts that is done once.
+constexpr int64_t kManyRuns = 1'000'000;
+
+/// How often kernels are called in so many runs of `main`; without those that other functions call as well, whose calls
+/// are not known.
+std::unordered_map<std::string, int64_t> CallsOfKernels(const IRModule& module, int64_t runs) {
+  std::unordered_map<std::string, int64_t> calls;
+  std::unordered_set<std::string> unknown;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<relax::Function>(func);
+    if (!function.defined()) continue;
+    const bool is_main = var->name_hint == "main";
+    std::vector<relax::SeqExpr> pending{function->body};
+    while (!pending.empty()) {
+      const relax::SeqExpr seq = pending.back();
+      pending.pop_back();
+      for (const relax::BindingBlock& block : seq->blocks) {
+        for (const relax::Binding& binding : block->bindings) {
+          const relax::Expr& value = relax::BoundValue(binding);
+          if (const auto* branch = value.as<relax::IfNode>()) {
+            pending.push_back(branch->false_branch);
+            pending.push_back(branch->true_branch);
+          }
+          if (!relax::IsAnyCallTIR(value)) continue;
+          const std::string name(relax::ViewCallTIR(Downcast<relax::Call>(value)).func->name_hint);
+          calls[name] += runs;
+          if (!is_main) unknown.insert(name);
+        }
+      }
+    }
+  }
+  for (const std::string& name : unknown) calls.erase(name);
+  return calls;
+}
+
 /// Puts what `change` makes of each kernel in its place.
 void ForEachKernel(std::vector<std::pair<GlobalVar, tir::PrimFunc>>* kernels,
                    const std::function<tir::PrimFunc(size_t, const tir::PrimFunc&)>& change) {
@@ -51,10 +89,16 @@ Pass ScheduleForCPU(const Target& target) {
         RecordKernels(module, context.decisions.get());
         auto kernels = KernelsOf(module);
         std::vector<std::string> rules(kernels.size());
+        std::unordered_map<std::string, int64_t> calls;
+        const int64_t runs = context.GetInt("expected_runs");
+        if (runs > 0 && runs < kManyRuns) calls = CallsOfKernels(module, runs);
         ForEachKernel(&kernels, [&](size_t i, const tir::PrimFunc& kernel) {
           const auto tuned = kernel->GetAttr<String>(kScheduleTarget);
-          tir::ScheduledFunc result = tir::ApplyScheduleRules(tir::PrimFunc(WithoutAttr(kernel, kScheduleTarget)),
-                                                              tuned ? Target::Parse(std::string(*tuned)) : target);
+          Target own = tuned ? Target::Parse(std::string(*tuned)) : target;
+          if (const auto known = calls.find(std::string(kernels[i].first->name_hint)); known != calls.end()) {
+            own.machine.expected_calls = known->second;
+          }
+          tir::ScheduledFunc result = tir::ApplyScheduleRules(tir::PrimFunc(WithoutAttr(kernel, kScheduleTarget)), own);
           rules[i] = std::move(result.rule);
           return std::move(result.func);
         });

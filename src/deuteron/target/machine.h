@@ -84,6 +84,9 @@ struct Machine {
   double fork_join_us = 1;
   /// What a kernel may take of the stack of the thread that runs it.
   int64_t stack_bytes = 256 << 10;
+  /// How often a kernel will be called in all, so that what it takes to make its code counts beside what that takes; 0:
+  /// so often that it does not.
+  int64_t expected_calls = 0;
 
   /// Lanes of a full vector of elements of `bits` bits.
   int64_t Lanes(int bits) const { return vector_bits / bits; }

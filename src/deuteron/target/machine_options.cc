@@ -50,6 +50,7 @@ constexpr IntegerOption kIntegers[] = {
     {"-threads", [](Machine& m) -> int64_t& { return m.threads; }},
     {"-cores", [](Machine& m) -> int64_t& { return m.cores; }},
     {"-stack-bytes", [](Machine& m) -> int64_t& { return m.stack_bytes; }, Range::kBytes},
+    {"-expected-calls", [](Machine& m) -> int64_t& { return m.expected_calls; }},
 };
 
 constexpr NumberOption kNumbers[] = {

@@ -82,9 +82,8 @@ std::vector<ConfigKey>& MutableConfigKeys() {
       {"precision", ConfigKey::kString, 0, "f32",
        "f32, bf16 or f16: what products and convolutions of float32 may round their operands to (--precision)"},
       {"expected_runs", ConfigKey::kInt, 0, "",
-       "how often what is compiled will run: with --backend auto, what it takes to make a kernel counts beside that; "
-       "0: "
-       "so often that it does not"},
+       "how often what is compiled will run: what it takes to make kernels counts beside that; 0: so often that it "
+       "does not"},
       {"tune_seconds", ConfigKey::kInt, 0, "",
        "seconds in which schedules of the kernels that take the most time are measured; 0: none are (--tune)"},
       {"tune_folder", ConfigKey::kString, 0, "", "where what was measured is kept; empty: it is not"},

@@ -35,6 +35,8 @@ constexpr int64_t kMostShuffledStride = 4;
 /// store.
 constexpr double kBytesOfInstruction = 8;
 constexpr double kLeastInstructions = 16;
+/// What it takes a core to make one, from loops to code.
+constexpr double kSecondsOfInstruction = 1.2e-5;
 /// A thread's part of a plane is so long at least: beyond its end it has elements fetched that another thread has
 /// written.
 constexpr int64_t kLeastPartOfPlane = 16 << 10;
@@ -437,6 +439,11 @@ int64_t CostModel::MostShuffledStride() const { return kMostShuffledStride; }
 int64_t CostModel::MostCopies(double ops) const {
   const double bytes = kBytesOfInstruction * std::max(ops, kLeastInstructions);
   return static_cast<int64_t>(static_cast<double>(machine_.code_bytes) / 2 / bytes);
+}
+
+double CostModel::CyclesToMake(double instructions) const {
+  if (machine_.expected_calls == 0) return 0;
+  return instructions * kSecondsOfInstruction * machine_.ghz * 1e9 / static_cast<double>(machine_.expected_calls);
 }
 
 int64_t CostModel::StackBufferBytes() const { return machine_.stack_bytes / 4; }

@@ -145,6 +145,9 @@ class CostModel {
   /// How many copies of `ops` pointwise operations on a vector may follow each other in a loop that is to run from the
   /// first cache of instructions.
   int64_t MostCopies(double ops) const;
+  /// Cycles of a core in each call of a kernel that is expected for which it takes as long to make so many instructions
+  /// of its code; 0 where calls are many.
+  double CyclesToMake(double instructions) const;
   /// The most that one buffer may take of a kernel's part of the stack.
   int64_t StackBufferBytes() const;
   /// Accumulators that are needed for an addition to begin as often as its operand is loaded.

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "deuteron/interpreter/schedule_test_util.h"
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/schedule.h"
 
 namespace deuteron::tir {
@@ -46,6 +47,22 @@ PrimFunc ConvolutionOfPixels(int64_t channels, int64_t filters, int64_t side) {
       [&](const Array<Var>& i) {
         return te::Sum(x({i[0], rc->var, i[2] + ry->var, i[3] + rx->var}) * w({rc->var, ry->var, rx->var, i[1]}),
                        {rc, ry, rx});
+      },
+      "conv");
+  return te::CreatePrimFunc({x, w, Relu(conv)});
+}
+
+/// The same with channels last, the weights in panels.
+PrimFunc PointwiseConvolutionOfPanels(int64_t side, int64_t depth, int64_t panels, int64_t length) {
+  const te::Tensor x = te::Placeholder({I64(1), I64(side), I64(side), I64(depth)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(panels), I64(depth), I64(length)}, kFloat, "w");
+  const IterVar rc = te::ReduceAxis(I64(depth), "rc");
+  const te::Tensor conv = te::Compute(
+      {I64(1), I64(side), I64(side), I64(panels * length)},
+      [&](const Array<Var>& i) {
+        return te::Sum(
+            x({i[0], i[1], i[2], rc->var}) * w({FloorDiv(i[3], I64(length)), rc->var, FloorMod(i[3], I64(length))}),
+            {rc});
       },
       "conv");
   return te::CreatePrimFunc({x, w, Relu(conv)});
@@ -100,24 +117,60 @@ TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
         for (const auto& [panels, length] : {std::pair{7, 32}, std::pair{3, 64}, std::pair{10, 16}}) {
           SCOPED_TRACE(target.ToString() + " " + std::to_string(side) + " " + std::to_string(depth) + " " +
                        std::to_string(panels));
-          const te::Tensor x = te::Placeholder({I64(1), I64(side), I64(side), I64(depth)}, kFloat, "x");
-          const te::Tensor w = te::Placeholder({I64(panels), I64(depth), I64(length)}, kFloat, "w");
-          const IterVar rc = te::ReduceAxis(I64(depth), "rc");
-          const te::Tensor conv = te::Compute(
-              {I64(1), I64(side), I64(side), I64(panels * length)},
-              [&, length = length](const Array<Var>& i) {
-                return te::Sum(x({i[0], i[1], i[2], rc->var}) *
-                                   w({FloorDiv(i[3], I64(length)), rc->var, FloorMod(i[3], I64(length))}),
-                               {rc});
-              },
-              "conv");
-          const te::Tensor relu = Relu(conv);
-          const ScheduledFunc scheduled = ApplyScheduleRules(te::CreatePrimFunc({x, w, relu}), target);
+          const ScheduledFunc scheduled =
+              ApplyScheduleRules(PointwiseConvolutionOfPanels(side, depth, panels, length), target);
           EXPECT_EQ(scheduled.rule, "contraction");
           // A prime length has no parts within a tile.
           const bool is_cut = depth > 384 && depth != 1009;
           EXPECT_EQ(Schedule(scheduled.func).HasBlock("conv_rf"), is_cut);
         }
+      }
+    }
+  }
+}
+
+/// Counts the stores of a function as code has them: one for each copy that unrolled loops make.
+class StoreCounter : public StmtExprVisitor {
+ public:
+  int64_t count = 0;
+
+ protected:
+  void VisitFor_(const ForNode* op) override {
+    const int64_t outside = copies_;
+    if (op->loop_kind == ForKind::kUnrolled) copies_ *= *AsConstInt(op->extent);
+    StmtExprVisitor::VisitFor_(op);
+    copies_ = outside;
+  }
+  void VisitBufferStore_(const BufferStoreNode* op) override {
+    count += copies_;
+    StmtExprVisitor::VisitBufferStore_(op);
+  }
+
+ private:
+  int64_t copies_ = 1;
+};
+
+int64_t StoresInCode(const PrimFunc& func) {
+  StoreCounter counter;
+  counter.VisitStmt(func->body);
+  return counter.count;
+}
+
+/// Code that is run once is shorter, and computes the same; where it is run again and again it is as it is for any
+/// number of calls.
+TEST(ScheduleRules, CodeOfFewCallsIsShort) {
+  for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
+    for (const int64_t depth : {40, 600}) {
+      for (const int64_t side : {3, 5, 7}) {
+        const PrimFunc func = PointwiseConvolutionOfPanels(side, depth, /*panels=*/2, /*length=*/16);
+        const auto scheduled = [&](const std::string& calls) {
+          return ApplyScheduleRules(func, Target::Parse(std::string("llvm -threads=2 -mcpu=") + cpu + calls)).func;
+        };
+        SCOPED_TRACE(std::string(cpu) + " " + std::to_string(depth) + " " + std::to_string(side));
+        const PrimFunc any = scheduled(""), once = scheduled(" -expected-calls=1");
+        ExpectSame(func, once, 1e-4);
+        EXPECT_LT(StoresInCode(once), StoresInCode(any));
+        EXPECT_TRUE(StructuralEqual()(any, scheduled(" -expected-calls=1000000000")));
       }
     }
   }

@@ -38,6 +38,7 @@ class AttentionScheduler {
   AttentionScheduler(Schedule* schedule, const Target& target, AttentionPlan plan)
       : schedule_(*schedule), costs_(target.machine), thread_(target), plan_(std::move(plan)) {
     thread_.machine.threads = 1;
+    thread_.machine.expected_calls = 0;  // of a stage, one for every tile
   }
 
   /// Null, or why not.

@@ -169,8 +169,8 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Contraction
   // The epilogue reads contiguous accumulators as they are, unless its copies, one for each vector, are too many: then
   // it is a loop over a copy of the tile, or the sums of its parts.
   const double ops = plan.epilogue.empty() ? 0 : OpsPerInstance(schedule->Get(plan.epilogue));
-  const bool is_loop =
-      !plan.epilogue.empty() && (!plan.contiguous_output || plan.num_rows * plan.num_vectors > plan.most_copies);
+  const bool is_loop = !plan.epilogue.empty() && (!plan.contiguous_output || !plan.has_long_code ||
+                                                  plan.num_rows * plan.num_vectors > plan.most_copies);
   const bool is_copied = plan.epilogue.empty() || (is_loop && !nest.sums);
   std::vector<Block> stages;
   if (is_copied) stages.push_back(schedule->CacheWrite(plan.sums, "local"));
@@ -191,7 +191,7 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Contraction
     MarkTile(schedule, plan.sums, *nest.sums, plan);
     // Of two parts the first one is stored, rather than added to zeros.
     const int64_t parts = *schedule->ConstExtent(*nest.sums);
-    if (parts <= kFewParts && ops <= kFewOps && plan.contiguous_output)
+    if (parts <= kFewParts && ops <= kFewOps && plan.contiguous_output && plan.has_long_code)
       schedule->Annotate(*nest.sums, "pragma_unroll_factor", parts);
   } else {
     InitTile(schedule, plan.sums, nest.reduce.front(), tile);
@@ -204,7 +204,13 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Contraction
   if (plan.contiguous_output) {
     const auto vector = VectorLoop(*schedule, inner, plan);
     if (vector) {
-      schedule->Vectorize(schedule->Split(inner[*vector], std::vector<int64_t>{plan.num_vectors, plan.lanes})[1]);
+      const auto split = schedule->Split(inner[*vector], std::vector<int64_t>{plan.num_vectors, plan.lanes});
+      schedule->Vectorize(split[1]);
+      if (!plan.has_long_code) schedule->Unroll(split[0]);
+    }
+    if (plan.has_long_code) return;
+    for (size_t i = 0; i < inner.size(); ++i) {
+      if (i != vector) schedule->Annotate(inner[i], "pragma_no_unroll", 1);
     }
     return;
   }

@@ -84,6 +84,29 @@ constexpr double kMostCyclesOfHalf = 1.03;
 constexpr double kLeastRowsOfWhole = 6.0 / 7;
 constexpr double kMostCyclesOfWhole = 1.018;
 
+/// Instructions of a vector of a tile: what sets its sum to 0, adds to it, and a few that follow.
+constexpr double kInstructionsOfSum = 4;
+
+/// Of rows that few calls compute, how many a tile has so that these and its code take the least time: those that
+/// divide all, or `best`, with a tile for the rest. A call has `steps` steps of sums of a vector.
+int64_t RowsOfFewCalls(const CostModel::TileRows& best, int64_t extent, int64_t vectors, double steps,
+                       const CostModel& costs) {
+  const auto to_make = [&](int64_t rows) {
+    return costs.CyclesToMake(static_cast<double>(rows * vectors) * kInstructionsOfSum);
+  };
+  int64_t chosen = best.rows;
+  double least = best.cycles * steps + to_make(best.rows + extent % best.rows);
+  for (int64_t rows = 1; rows <= best.rows; ++rows) {
+    if (extent % rows != 0) continue;
+    const double cycles =
+        costs.CyclesOfTileStep(rows, vectors) / static_cast<double>(rows * vectors) * steps + to_make(rows);
+    if (cycles >= least) continue;
+    least = cycles;
+    chosen = rows;
+  }
+  return chosen;
+}
+
 /// A copy of A must make a tile's steps this much faster, so as not to be made for what the model cannot tell.
 constexpr double kLeastGainOfCopy = 1.1;
 
@@ -99,6 +122,8 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   int64_t depth = 1, num_rows = 1;
   for (const size_t axis : roles.k) depth *= AssumedExtent(block->iter_vars[axis]->dom->extent);
   for (const size_t axis : row_axes) num_rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  const double all_steps =
+      static_cast<double>(depth) * static_cast<double>(num_rows * plan->vector_extent / plan->lanes);
   depth = std::min(depth, kMostDepth);  // of more, a part at a time
   const int64_t all_vectors = channels.value_or(plan->panel_length.value_or(plan->vector_extent)) / plan->lanes;
   const int64_t panel = std::max<int64_t>(costs.PanelBytes() / (depth * target.machine.vector_bits / 8), 1);
@@ -135,7 +160,9 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
         const bool is_fast = !costs.WaitsForLoads(whole.rows, vectors) &&
                              static_cast<double>(whole.rows) >= kLeastRowsOfWhole * static_cast<double>(best.rows) &&
                              whole.cycles <= kMostCyclesOfWhole * best.cycles;
-        return {is_fast ? whole.rows : best.rows, best.cycles};
+        const int64_t rows = is_fast ? whole.rows : best.rows;
+        if (costs.machine().expected_calls == 0) return {rows, best.cycles};
+        return {RowsOfFewCalls(best, *extent, vectors, all_steps, costs), best.cycles};
       }
       if (extent || best.rows == 1) return best;
       const CostModel::TileRows half = costs.BestTileRows(extent, best.rows / 2, vectors);
@@ -339,6 +366,19 @@ int64_t MostCopiesOf(const Schedule& schedule, const ContractionPlan& plan, doub
   return plan.LengthOfPart() != 0 || stays ? std::min(most, kFewVectors) : most;
 }
 
+/// Whether copies of what follows the sums of a tile, one for each row, are worth their code. Else each sum is stored
+/// and loaded again.
+bool IsWorthCopies(const SBlock& block, const ContractionPlan& plan, double ops, const CostModel& costs) {
+  double results = 1;
+  for (const IterVar& iter : block->iter_vars) {
+    if (iter->type == IterVarType::kSpatial) results *= static_cast<double>(AssumedExtent(iter->dom->extent));
+  }
+  const auto vectors = static_cast<double>(plan.num_rows * plan.num_vectors);
+  const double copies = vectors - static_cast<double>(plan.num_vectors);
+  return 2 * results / static_cast<double>(plan.lanes * costs.machine().load_pipes) >=
+         costs.CyclesToMake(copies * (ops + 1) - vectors);
+}
+
 }  // namespace
 
 bool Contains(const std::vector<size_t>& positions, size_t position) {
@@ -379,6 +419,7 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   plan->enough_pieces = CostModel(target.machine).EnoughPieces();
   const double ops = plan->epilogue.empty() ? 0 : OpsPerInstance(schedule.Get(plan->epilogue));
   plan->most_copies = MostCopiesOf(schedule, *plan, ops, target);
+  plan->has_long_code = !plan->contiguous_output || IsWorthCopies(block, *plan, ops, CostModel(target.machine));
   return true;
 }
 

@@ -72,6 +72,9 @@ struct ContractionPlan {
   int64_t enough_pieces = 1;
   /// Up to so many copies of the epilogue are unrolled.
   int64_t most_copies = 1;
+  /// Whether what follows the sums of a tile has code of its own for each row, and each of two parts of sums: else it
+  /// is loops over what they store, whose code takes less time to make.
+  bool has_long_code = true;
 
   /// Whether rows are not among what threads share: they have a part, a copy or a panel in common.
   bool RowsAreSerial() const { return depth_block != 0 || copied_for != 0 || !panels.empty(); }

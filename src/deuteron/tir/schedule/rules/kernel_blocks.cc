@@ -36,8 +36,9 @@ PrimFunc KernelOf(const SBlock& block, const Array<Var>& scalars) {
 class KernelBlockScheduler : public StmtExprMutator {
  public:
   /// `scalars`: of the function.
-  KernelBlockScheduler(const Target& target, std::vector<Var> scalars)
-      : target_(target), scalars_(std::move(scalars)) {}
+  KernelBlockScheduler(const Target& target, std::vector<Var> scalars) : target_(target), scalars_(std::move(scalars)) {
+    target_.machine.expected_calls = 0;  // of a block, one for every iteration around it
+  }
 
  protected:
   Stmt VisitFor_(const ForNode* op) override {
@@ -58,7 +59,7 @@ class KernelBlockScheduler : public StmtExprMutator {
   }
 
  private:
-  const Target& target_;
+  Target target_;
   /// What statements may use beside buffers: the numbers of the loops around them as well.
   std::vector<Var> scalars_;
 };

@@ -27,6 +27,7 @@ class ProductPairScheduler {
   ProductPairScheduler(Schedule* schedule, const Target& target)
       : schedule_(*schedule), thread_(target), costs_(target.machine) {
     thread_.machine.threads = 1;
+    thread_.machine.expected_calls = 0;  // of a stage, one for every tile
   }
 
   /// Null, or why not.

@@ -47,6 +47,8 @@ class ProductWindowScheduler {
     if (!FindBlocks()) return kNoWindow;
     if (const char* why = FindExtents()) return why;
     if (!ChooseTile(must_pay)) return kNoGain;
+    // A call of the kernel is one of each stage for every tile.
+    thread_.machine.expected_calls *= AsConstInt(images_).value_or(0) * tiles_ * groups_;
     Stmt stages;
     if (const char* why = Tile(&stages)) return why;
     PutTiles(&schedule_, "rows_of_windows",
