@@ -27,6 +27,7 @@
 /// or the layout of activations (ConvertLayout decides it). It stands after the passes that change weights
 /// (FoldBatchnormToConv2D, FoldConstant) and those that look for products, and before LegalizeOps.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -90,8 +91,49 @@ const char* Data(const Constant& weight) {
   return static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset();
 }
 
+/// Of so many bytes threads share out the parts of one weight.
+constexpr int64_t kBytesOfLarge = 1 << 19;
+
+/// Weights on their way to their blocks: once all are known, threads share out the small ones, and the parts of each
+/// large one.
+class Moves {
+ public:
+  /// `move` is called by any thread, and lets go of `weight` at its end.
+  void Add(const Constant& weight, std::function<void()> move) {
+    const int64_t bytes = weight->data.numel() * DataType(weight->data.dtype()).bytes();
+    auto& moves = bytes < kBytesOfLarge ? small_ : large_;
+    moves.push_back({bytes, [weight, move = std::move(move)] {
+                       move();
+                       LetGoOfData(weight);
+                     }});
+  }
+
+  void Run() {
+    for (const Move& move : large_) {
+      CheckBudget("PackWeights");
+      move.run();
+    }
+    // The last ones are the smallest.
+    std::stable_sort(small_.begin(), small_.end(), [](const Move& a, const Move& b) { return a.bytes > b.bytes; });
+    int64_t bytes = 0;
+    for (const Move& move : small_) bytes += move.bytes;
+    MakeInParallel(std::ssize(small_), bytes, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) small_[static_cast<size_t>(i)].run();
+    });
+    large_.clear();
+    small_.clear();
+  }
+
+ private:
+  struct Move {
+    int64_t bytes;
+    std::function<void()> run;
+  };
+  std::vector<Move> small_, large_;
+};
+
 /// A kernel OI… as OI…o, or as I…O where one block has all channels; with `window_first` as O…Io or …IO.
-Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first) {
+Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first, Moves* moves) {
   const auto shape = weight->data.shape();
   std::vector<int64_t> packed_shape(shape.begin() + 1, shape.end());
   int64_t window = 1;
@@ -103,23 +145,28 @@ Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool wind
   if (blocks.count != 1) packed_shape.insert(packed_shape.begin(), blocks.count);
   const DataType dtype(weight->data.dtype());
   Tensor packed = runtime::AllocTensor(packed_shape, dtype);
-  MoveRowsLast(Data(weight), static_cast<char*>(packed.data_ptr()), shape[0], blocks.length,
-               weight->data.numel() / std::max<int64_t>(shape[0], 1), window, dtype.bytes());
+  auto* out = static_cast<char*>(packed.data_ptr());
+  const int64_t channels = shape[0], rest = weight->data.numel() / std::max<int64_t>(channels, 1);
+  moves->Add(weight, [weight, out, channels, length = blocks.length, rest, window, dtype] {
+    MoveRowsLast(Data(weight), out, channels, length, rest, window, dtype.bytes());
+  });
   return Constant(std::move(packed), weight->span);
 }
 
 /// A weight (n, k) (`columns_first`) or (k, n) as (ceil(n / length), k, length).
-Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlocks& blocks) {
+Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlocks& blocks, Moves* moves) {
   const auto shape = weight->data.shape();
   const int64_t columns = shape[columns_first ? 0 : 1], depth = shape[columns_first ? 1 : 0];
   const DataType dtype(weight->data.dtype());
   Tensor packed = runtime::AllocTensor({blocks.count, depth, blocks.length}, dtype);
   auto* out = static_cast<char*>(packed.data_ptr());
-  if (columns_first) {
-    MoveRowsLast(Data(weight), out, columns, blocks.length, depth, /*window=*/1, dtype.bytes());
-  } else {
-    SplitColumns(Data(weight), out, depth, columns, blocks.length, dtype.bytes());
-  }
+  moves->Add(weight, [weight, out, columns_first, columns, depth, length = blocks.length, dtype] {
+    if (columns_first) {
+      MoveRowsLast(Data(weight), out, columns, length, depth, /*window=*/1, dtype.bytes());
+    } else {
+      SplitColumns(Data(weight), out, depth, columns, length, dtype.bytes());
+    }
+  });
   return Constant(std::move(packed), weight->span);
 }
 
@@ -164,8 +211,8 @@ constexpr int64_t kLeastColumnsOfRounding = 32;
 
 class Packer : public EmittingRewriter {
  public:
-  Packer(WeightPrecision* precision, DataType product_precision)
-      : precision_(precision), product_precision_(product_precision) {}
+  Packer(WeightPrecision* precision, Moves* moves, DataType product_precision)
+      : precision_(precision), moves_(moves), product_precision_(product_precision) {}
 
  protected:
   BindingBlock RewriteBlock(const BindingBlock& block) override {
@@ -330,8 +377,8 @@ class Packer : public EmittingRewriter {
   }
 
   Constant PackedWeight(const Layer& layer, const topi::Packing& packing) {
-    return Once(layer.weight, packing + std::to_string(layer.depth_axis),
-                [&] { return PackWeight(layer.weight, layer.depth_axis, packing); });
+    return Once(layer.weight, Constant(), packing + std::to_string(layer.depth_axis),
+                [&](Moves*) { return PackWeight(layer.weight, layer.depth_axis, packing); });
   }
 
   /// Data that is packed once for all products of a block that read it.
@@ -395,8 +442,8 @@ class Packer : public EmittingRewriter {
     const std::string depth = window_first ? window + "I" : "I" + window;
     packed_attrs->kernel_layout = blocks->count == 1 ? depth + "O" : "O" + depth + std::to_string(blocks->length) + "o";
     packed_attrs->channels = channels;
-    const Constant packed =
-        Once(held, std::string(packed_attrs->kernel_layout), [&] { return PackConv(held, *blocks, window_first); });
+    const Constant packed = Once(held, weight, std::string(packed_attrs->kernel_layout),
+                                 [&](Moves* moves) { return PackConv(held, *blocks, window_first, moves); });
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
     return Finish(conv_pack, call, operands, packed, Attrs(std::move(packed_attrs)), out);
   }
@@ -431,8 +478,8 @@ class Packer : public EmittingRewriter {
     // One block of (k, n) is packed already.
     if (blocks.channels() == columns && blocks.count == 1 && !columns_first && !operands) return Call();
     const Constant held = operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), rank - 1));
-    const Constant packed =
-        Once(held, columns_first ? "NK" : "KN", [&] { return PackMatrix(held, columns_first, blocks); });
+    const Constant packed = Once(held, weight, columns_first ? "NK" : "KN",
+                                 [&](Moves* moves) { return PackMatrix(held, columns_first, blocks, moves); });
     auto attrs = MakeNode<DensePackAttrsNode>();
     attrs->columns = columns;
     attrs->packing = operands ? operands->packing : "";
@@ -441,14 +488,18 @@ class Packer : public EmittingRewriter {
     return Finish(dense_pack, call, operands, packed, Attrs(std::move(attrs)), out);
   }
 
-  /// One weight may feed several operators.
+  /// One weight may feed several operators. `held` is moved at once if it is another than the module's `weight`, which
+  /// is there in any case.
   template <typename Make>
-  Constant Once(const Constant& weight, const std::string& layout, const Make& make) {
-    auto [it, inserted] = packed_.try_emplace({weight.get(), layout});
+  Constant Once(const Constant& held, const Constant& weight, const std::string& layout, const Make& make) {
+    auto [it, inserted] = packed_.try_emplace({held.get(), layout});
     if (inserted) {
       CheckBudget("PackWeights");
-      it->second = make();
-      LetGoOfData(weight);
+      Moves at_once;
+      const bool waits = held.same_as(weight);
+      it->second = make(waits ? moves_ : &at_once);
+      at_once.Run();
+      if (!waits) LetGoOfData(held);
     }
     return it->second;
   }
@@ -458,6 +509,7 @@ class Packer : public EmittingRewriter {
   /// By data, zero point, axis and packing.
   std::map<std::tuple<const Object*, const Object*, int64_t, std::string>, Expr> packed_data_;
   WeightPrecision* precision_;
+  Moves* moves_;
   DataType product_precision_;
   std::map<std::pair<const Object*, std::string>, Constant> packed_;
 };
@@ -468,9 +520,12 @@ transform::Pass PackWeights() {
   return transform::ModulePass(
       {.name = "PackWeights", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
         WeightPrecision precision(module, context);
-        return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-          return Packer(&precision, transform::ProductPrecision(context)).Run(function);
+        Moves moves;
+        module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+          return Packer(&precision, &moves, transform::ProductPrecision(context)).Run(function);
         });
+        moves.Run();
+        return module;
       });
 }
 
