@@ -42,15 +42,15 @@ class ProductWindowScheduler {
     thread_.machine.threads = 1;
   }
 
-  /// Null, or why not. `must_pay`: only if two kernels would take longer.
-  const char* Run(bool must_pay) {
+  /// Null, or why not. `is_asked`: whether it can be, and two kernels would take longer; nothing is scheduled.
+  const char* Run(bool is_asked) {
     if (!FindBlocks()) return kNoWindow;
     if (const char* why = FindExtents()) return why;
-    if (!ChooseTile(must_pay)) return kNoGain;
+    if (!ChooseTile(/*must_pay=*/is_asked)) return kNoGain;
     // A call of the kernel is one of each stage for every tile.
     thread_.machine.expected_calls *= AsConstInt(images_).value_or(0) * tiles_ * groups_;
     Stmt stages;
-    if (const char* why = Tile(&stages)) return why;
+    if (const char* why = Tile(is_asked ? nullptr : &stages); why != nullptr || is_asked) return why;
     PutTiles(&schedule_, "rows_of_windows",
              {TileIter(images_, image_), TileIter(I64(tiles_), tile_), TileIter(I64(groups_), group_)}, stages,
              allocated_);
@@ -240,7 +240,7 @@ class ProductWindowScheduler {
   }
 
   /// The part has room for rows that the windows of the first tile and the last would see beyond the image, so that row
-  /// `y` of a tile and row `r` of its window have one place in every tile.
+  /// `y` of a tile and row `r` of its window have one place in every tile. `stmt` may be null.
   const char* Tile(Stmt* stmt) {
     const PrimExpr first = PrimExpr(tile_) * I64(length_);
     const PrimExpr first_seen = first * I64(stride_) + I64(begin_);
@@ -254,9 +254,10 @@ class ProductWindowScheduler {
     widening.Keep(wide_, widening.ViewOf(part_, {computed - origin, I64(0), I64(0)}, PartOf(wide_, seen)->shape),
                   kDimsOfPart);
     if (const char* why = AddBlocks(first_stage_, computed, seen, nullptr, &widening)) return why;
-    const Stmt widen = Scheduled(widening, {});
     TileStage sliding;
     if (const char* why = AddBlocks(second_stage_, first, length_, &origin, &sliding)) return why;
+    if (stmt == nullptr) return nullptr;
+    const Stmt widen = Scheduled(widening, {});
     *stmt = SeqStmt::Flatten(Array<Stmt>{widen, Scheduled(sliding, {part_})});
     return nullptr;
   }
@@ -335,14 +336,14 @@ class ProductWindowScheduler {
 
 bool ScheduleProductWindow(Schedule* schedule, const Target& target) {
   Schedule attempt = *schedule;
-  if (ProductWindowScheduler(&attempt, target).Run(/*must_pay=*/false) != nullptr) return false;
+  if (ProductWindowScheduler(&attempt, target).Run(/*is_asked=*/false) != nullptr) return false;
   *schedule = attempt;
   return true;
 }
 
 const char* WhyNoProductWindow(const PrimFunc& func, const Target& target) {
   Schedule schedule(func);
-  return ProductWindowScheduler(&schedule, target).Run(/*must_pay=*/true);
+  return ProductWindowScheduler(&schedule, target).Run(/*is_asked=*/true);
 }
 
 }  // namespace deuteron::tir
