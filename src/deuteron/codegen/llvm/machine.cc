@@ -30,6 +30,15 @@ void InitializeLlvmOnce() {
   });
 }
 
+/// What loops add to again and again in memory LLVM keeps in registers, for which it compares all that a loop accesses
+/// with each other. Sums that registers have room for are in loops of few accesses; tiles have theirs there already.
+llvm::LICMOptions LicmOptions() {
+  constexpr unsigned kMostAccesses = 40;
+  llvm::LICMOptions options;
+  options.MssaNoAccForPromotionCap = kMostAccesses;
+  return options;
+}
+
 /// Those of LLVM's passes that change what kernels become: what LLVM runs for C++ takes three times as long. Kernels
 /// are functions that call no others but the bodies of their loops; loops have their tests behind them, variables of 64
 /// bits that count up by one, and vectors are there already.
@@ -46,7 +55,7 @@ llvm::FunctionPassManager MakePasses() {
   passes.addPass(llvm::JumpThreadingPass());
   passes.addPass(SimplifyOpen());
   llvm::LoopPassManager invariants;
-  invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  invariants.addPass(llvm::LICMPass(LicmOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariants), /*UseMemorySSA=*/true));
   passes.addPass(FinishLoops());
   passes.addPass(KnowLengths());
