@@ -252,25 +252,31 @@ Expr LegalizeCollapseSum(BlockBuilder& builder, const Call& call) {
                     [&](const Array<te::Tensor>& args) { return topi::CollapseSum(args[0], ResultShape(call)); });
 }
 
+bool IsDivisor(const PrimExpr& value) { return AsConstInt(value).value_or(0) > 0; }
+bool IsFactor(const PrimExpr& value) {
+  const int64_t factor = AsConstInt(value).value_or(-1);
+  return factor >= 0 && factor <= INT32_MAX;
+}
+
 /// The greatest value of a final index.
 PrimExpr GreatestIndex(const Call& call, const PrimExpr& index, const ExprVarMap& last) {
   if (const auto* var = index.as<tir::VarNode>()) {
     const auto it = last.find(GetRef<tir::Var>(var));
     if (it != last.end()) return it->second;
-  } else if (const auto* quotient = index.as<tir::FloorDivNode>()) {
+  } else if (const auto* quotient = index.as<tir::FloorDivNode>(); quotient != nullptr && IsDivisor(quotient->b)) {
     return FloorDiv(GreatestIndex(call, quotient->a, last), quotient->b);
-  } else if (const auto* remainder = index.as<tir::FloorModNode>()) {
+  } else if (const auto* remainder = index.as<tir::FloorModNode>(); remainder != nullptr && IsDivisor(remainder->b)) {
     return remainder->b - 1;
   } else if (const auto* sum = index.as<tir::AddNode>()) {
     return GreatestIndex(call, sum->a, last) + GreatestIndex(call, sum->b, last);
-  } else if (const auto* product = index.as<tir::MulNode>(); product != nullptr && AsConstInt(product->b)) {
+  } else if (const auto* product = index.as<tir::MulNode>(); product != nullptr && IsFactor(product->b)) {
     return GreatestIndex(call, product->a, last) * product->b;
   } else if (IsZero(index)) {
     return index;
   }
   ThrowOpError(call,
-               "an index of its map is neither an index, nor a quotient or remainder of one by a constant, nor a "
-               "sum of such");
+               "an index of its map is neither an index, nor a quotient or remainder of one by a positive constant, "
+               "nor one times a constant below 2^31, nor a sum of such");
 }
 
 Type InferLayoutTransform(const Call& call, const BlockBuilder& builder) {
@@ -278,6 +284,7 @@ Type InferLayoutTransform(const Call& call, const BlockBuilder& builder) {
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto* attrs = AttrsOf<LayoutTransformAttrsNode>(call);
   const tir::IndexMap& map = attrs->index_map;
+  if (!map.defined()) ThrowOpError(call, "its index_map is missing: index_map=T.index_map(lambda i, j: (j, i))");
   const auto rank = static_cast<int64_t>(map->initial_indices.size());
   if (data->ndim != kUnknownNDim && data->ndim != rank) {
     ThrowOpError(call, "a map of " + std::to_string(rank) + " indices for " + Describe(GetRef<Type>(data)));

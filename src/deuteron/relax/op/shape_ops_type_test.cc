@@ -79,6 +79,21 @@ TEST(ReshapeType, RefusesOtherNumbersOfElements) {
   EXPECT_MENTIONS(ErrorOf(to({n, I64(5)}), Float({n, I64(4)})), "(n, 4)");
 }
 
+TEST(LayoutTransformType, RefusesMapsWithoutAnExtent) {
+  const auto error = [](const std::function<PrimExpr(const tir::Var&)>& index) {
+    const tir::Var i("i", DataType::Int(64)), j("j", DataType::Int(64));
+    const tir::IndexMap map({i, j}, {index(i), j});
+    return ErrorOf([&](Expr x) { return LayoutTransform(x, map, std::nullopt); }, Float(Dims({4, 4})));
+  };
+  for (const int64_t divisor : {int64_t{0}, int64_t{-1}, INT64_MIN}) {
+    EXPECT_MENTIONS(error([&](const tir::Var& i) { return tir::FloorDiv(i, I64(divisor)); }), "by a positive constant");
+    EXPECT_MENTIONS(error([&](const tir::Var& i) { return tir::FloorMod(i, I64(divisor)); }), "by a positive constant");
+  }
+  EXPECT_MENTIONS(error([](const tir::Var& i) { return tir::Mul(i, I64(INT64_MAX)); }), "below 2^31");
+  const auto none = [](Expr x) { return LayoutTransform(x, tir::IndexMap(), std::nullopt); };
+  EXPECT_MENTIONS(ErrorOf(none, Float(Dims({4, 4}))), "its index_map is missing");
+}
+
 TEST(ManipulateType, MovesDimensions) {
   EXPECT_EQ(TypeOf(
                 [](Expr x) {
