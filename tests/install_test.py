@@ -60,12 +60,12 @@ def check_generator(prefix, work):
     run(command, "run", model, "--cache", cache)
     library, elsewhere = prefix / "lib/libdeuteron_llvm.so", work / "elsewhere.so"
     library.rename(elsewhere)
-    result = subprocess.run([command, "run", model, "--cache", "off"], capture_output=True, text=True)
+    result = subprocess.run([command, "run", model, "--cache", "off", "--backend", "none"], capture_output=True, text=True)
     assert result.returncode == 4 and "libdeuteron_llvm.so is not installed" in result.stderr, result.stderr
     assert "float32 (3, 4)" in run(command, "run", artefact)
     assert "libdeuteron_llvm.so is not installed" in run(command, "--version")
     library.write_bytes((prefix / "lib/libdeuteron_dnnl.so").read_bytes() if (prefix / "lib/libdeuteron_dnnl.so").exists() else b"")
-    result = subprocess.run([command, "run", model, "--cache", "off"], capture_output=True, text=True)
+    result = subprocess.run([command, "run", model, "--cache", "off", "--backend", "none"], capture_output=True, text=True)
     assert result.returncode == 4 and "libdeuteron_llvm.so" in result.stderr, result.stderr
     elsewhere.rename(library)
     assert "float32 (3, 4)" in run(command, "run", model, "--cache", cache)
