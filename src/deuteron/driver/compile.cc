@@ -17,7 +17,6 @@
 #include "deuteron/driver/read_module.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/precision.h"
-#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/runtime/executable.h"
@@ -225,18 +224,18 @@ bool UsesCache(const CompileOptions& options) {
   return !options.cache.empty() && options.instruments.empty() && SplitTargets(options.target).size() == 1;
 }
 
-/// Operations of a product for which a library is likely to be chosen.
-constexpr double kOpsForLibrary = 1 << 16;
-
-/// Opens what compiling will need while its passes run: with `options`, what generates code, or, for few runs, a
-/// library that may leave nothing to generate; and what passes have found to be needed.
+/// Opens what compiling will need while its passes run: with `options`, what generates code, or, for few runs of
+/// convolutions, a library that may leave nothing to generate; and what passes have found to be needed.
 class OpeningAhead {
  public:
   OpeningAhead(const IRModule& module, const CompileOptions& options) {
     const auto runs = options.config.find("expected_runs");
     const bool is_soon = options.fuses() && runs != options.config.end() && runs->second != "0";
-    if (!is_soon || options.backend == "none") OpenGenerator();
-    if (!is_soon || !HasLargeProduct(module)) return;
+    const bool may_generate_nothing = is_soon && options.backend != "none" && HasConvolutions(module);
+    if (!may_generate_nothing) {
+      OpenGenerator();
+      return;
+    }
     for (const backend::Backend& backend : backend::AllBackends()) {
       const bool is_here = runtime::PluginAbsence(backend.name).empty();
       if (is_here && backend::IsAsked(backend, options.backend)) runtime::OpenPluginAhead(backend.name);
@@ -253,12 +252,14 @@ class OpeningAhead {
   }
 
  private:
-  static bool HasLargeProduct(const IRModule& module) {
+  /// Of these a library is likely to be given some: its kernels take far less time to make.
+  static bool HasConvolutions(const IRModule& module) {
+    const Op convolutions[] = {Op::Get("relax.nn.conv1d"), Op::Get("relax.nn.conv2d"), Op::Get("relax.nn.conv3d")};
     bool found = false;
     relax::ForEachBinding(module, [&](const relax::Binding& binding) {
       const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
-      if (call == nullptr || found) return;
-      found = relax::OpsOfProduct(GetRef<relax::Call>(call), /*symbolic_extent=*/1) >= kOpsForLibrary;
+      found = found || (call != nullptr && std::any_of(std::begin(convolutions), std::end(convolutions),
+                                                       [&](const Op& op) { return call->op.same_as(op); }));
     });
     return found;
   }

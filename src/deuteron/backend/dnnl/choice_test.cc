@@ -190,19 +190,22 @@ TEST(Choice, OfKernelsThatAreAlikeIsMadeOnce) {
 /// What generates code is opened and holds memory, too: for a single kernel that it would make sooner only if something
 /// else is generated in any case.
 TEST(Choice, OfOneRunOpensTheGeneratorForMoreThanOneKernel) {
-  const std::string params = "x: " + F32("1, 32, 48, 48") + ", u: " + F32("48, 32, 3, 3") +
+  const std::string params = "x: " + F32("1, 32, 48, 48") + ", r: " + F32("40, 32, 3, 3") +
+                             ", s: " + F32("44, 40, 3, 3") + ", t: " + F32("48, 44, 3, 3") +
                              ", v: " + F32("96, 1, 7, 7") + ", w: " + F32("64, 96, 1, 1");
   const auto generated = [&](const std::string& last) {
     const Verdicts verdicts =
-        VerdictsOf(MakeModule(params, {"a = R.nn.conv2d(x, u, padding=[1, 1, 1, 1])",
-                                       "b = R.nn.conv2d(a, v, padding=[3, 3, 3, 3], strides=[2, 2], groups=48)",
-                                       "c = R.nn.conv2d(b, w)", "gv = " + last}),
+        VerdictsOf(MakeModule(params, {"a = R.nn.conv2d(x, r, padding=[1, 1, 1, 1])",
+                                       "b = R.nn.conv2d(a, s, padding=[1, 1, 1, 1])",
+                                       "c = R.nn.conv2d(b, t, padding=[1, 1, 1, 1])",
+                                       "d = R.nn.conv2d(c, v, padding=[3, 3, 3, 3], strides=[2, 2], groups=48)",
+                                       "e = R.nn.conv2d(d, w)", "gv = " + last}),
                    false, "llvm -mcpu=znver4", "f32", 1);
     return std::count_if(verdicts.begin(), verdicts.end(),
                          [](const auto& verdict) { return verdict.second.rfind("generated", 0) == 0; });
   };
-  EXPECT_EQ(generated("R.reshape(c, R.shape([64, 576]))"), 0);
-  EXPECT_EQ(generated("R.cumsum(c, axis=1)"), 1);
+  EXPECT_EQ(generated("R.reshape(e, R.shape([64, 576]))"), 0);
+  EXPECT_EQ(generated("R.cumsum(e, axis=1)"), 1);
 }
 
 /// Weights that both sides multiply by are packed twice.

@@ -54,13 +54,13 @@ constexpr double kSecondsToOpen = 8e-3, kSecondsOfPrimitive = 6e-4;
 constexpr double kFreshBytesPerSecond = 4e9;
 /// What either side packs of weights, into such memory (measured).
 constexpr double kPackedBytesPerSecond = 1.2e9;
-/// Seconds of a core to schedule and compile kernels: convolutions with a window, of which each place at an edge has
-/// code of its own; products of transformed tiles, with both transforms; windows of one pixel, of single channels, and
-/// products; those of few rows; all others; and attention beyond its parts.
-constexpr double kSecondsOfWindow = 20e-3, kSecondsOfTiles = 60e-3, kSecondsOfProduct = 10e-3, kSecondsOfRows = 2.5e-3,
-                 kSecondsOfKernel = 6e-3, kSecondsOfAttention = 60e-3;
-/// So many are few: they are no tile of registers.
-constexpr int64_t kFewRows = 8;
+/// Seconds of a core to schedule and compile kernels that are called once: convolutions with a window, of which each
+/// place at an edge has code of its own; products of transformed tiles, with both transforms; windows of single
+/// channels, and of one pixel, and products; those of few rows; all others; and attention beyond its parts.
+constexpr double kSecondsOfWindow = 12e-3, kSecondsOfTiles = 50e-3, kSecondsOfDepthwise = 8e-3,
+                 kSecondsOfProduct = 5e-3, kSecondsOfRows = 2e-3, kSecondsOfKernel = 6e-3, kSecondsOfAttention = 25e-3;
+/// So many are few: of them and of columns there is one tile of registers, or a few.
+constexpr int64_t kFewRows = 16;
 /// Times as large as weights are those of transformed tiles: of 4 × 4 numbers, not 3 × 3.
 constexpr double kTransformedWeights = 16.0 / 9;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
@@ -298,8 +298,11 @@ double SecondsToCompile(const JsonKernel& kernel, const Type& result, bool is_co
   }
   if (is_convolution) {
     const std::vector<int64_t> weight = DimsOf(kernel.inputs[1]->ty);
-    const bool has_window = weight[1] > 1 && Product(weight, 2, weight.size()) > 1;
-    seconds = transforms ? kSecondsOfTiles : has_window ? kSecondsOfWindow : kSecondsOfProduct;
+    const bool has_window = Product(weight, 2, weight.size()) > 1;
+    seconds = transforms      ? kSecondsOfTiles
+              : !has_window   ? kSecondsOfProduct
+              : weight[1] > 1 ? kSecondsOfWindow
+                              : kSecondsOfDepthwise;
   }
   return seconds / CoresAtWork(Target::Current().machine);
 }
@@ -376,7 +379,7 @@ AttentionEstimate EstimateAttention(const Type& scores) {
   const tir::CostModel costs(Target::Current().machine);
   return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
           .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
-          .generated_once = has_few_rows ? 0 : kSecondsOfAttention / CoresAtWork(costs.machine())};
+          .generated_once = has_few_rows ? 0 : kSecondsOfAttention};
 }
 
 }  // namespace deuteron::backend::dnnl
