@@ -16,13 +16,18 @@ import tempfile
 import numpy as np
 
 from graph import session
-from onnx import parser
+from onnx import numpy_helper, parser
 from server import Server, write
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CONFIGS = {"ours": {"mode": "fused", "backend": "none", "threads": 1, "target": "native"}, "dnnl": {"mode": "fused", "backend": "dnnl", "threads": 1, "target": "native"}}
 UNIT = 2.0**-24
 LENGTHS = (10, 100, 1000, 7936, 10**4, 10**5, 10**6, 10**7)
+
+
+def channels(n):
+    """Of windows of 3 x 3 whose sums have n terms."""
+    return max(n // 9, 1)
 
 
 def norm(x, epsilon=1e-5):
@@ -32,6 +37,12 @@ def norm(x, epsilon=1e-5):
 def softmax(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
+
+
+def windows(x, w, stride=1):
+    """A convolution of 3 x 3 windows, padded by one."""
+    seen = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), (2, 3))[:, :, ::stride, ::stride]
+    return np.tensordot(seen, w, ((1, 4, 5), (1, 2, 3))).transpose(0, 3, 1, 2)
 
 
 def kernels():
@@ -57,6 +68,11 @@ def kernels():
     yield "scalar product", lambda n: [(n,), (n,)], '(float[n] x, float[n] w) => (float y) { y = Einsum <equation: string = "i,i->"> (x, w) }', lambda x, w: (x * w).sum(), 10**7
     yield ("convolution 1x1", lambda n: [(1, n, 4, 4), (8, n, 1, 1)], "(float[1, n, 4, 4] x, float[8, n, 1, 1] w) => (float y) { y = Conv(x, w) }",
            lambda x, w: np.einsum("bchw,oc->bohw", x, w[:, :, 0, 0]), 10**6)
+    for size, pixels in ((32, 14), (24, 7)):
+        for stride in (1, 2):
+            yield (f"convolution 3x3 /{stride}, {pixels}x{pixels}", lambda n, size=size, pixels=pixels: [(1, channels(n), pixels, pixels), (size, channels(n), 3, 3)],
+                   f"(float[1, k, {pixels}, {pixels}] x, float[{size}, k, 3, 3] w) => (float y) {{ y = Conv <pads: ints = [1, 1, 1, 1], strides: ints = [{stride}, {stride}]> (x, w) }}",
+                   lambda x, w, stride=stride: windows(x, w, stride), 20000)
 
 
 def measure(result, expected):
@@ -73,13 +89,18 @@ def main():
     server, failed = Server(arguments.binary), False
     print(f"{'kernel':24}{'length':>10}{'ours':>10}{'dnnl':>10}{'ONNX Runtime':>14}")
     with tempfile.TemporaryDirectory() as scratch:
-        for name, shapes, text, exact, most in kernels():
+        for name, shapes, form, exact, most in kernels():
             for n in LENGTHS:
                 if not re.search(arguments.pattern, name) or n > min(most, arguments.most):
                     continue
                 rng = np.random.default_rng(n)
-                model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {re.sub(chr(92) + "bn,", f"{n},", re.sub(chr(92) + "bn]", f"{n}]", text))}')
+                text = form
+                for letter, extent in (("n", n), ("k", channels(n))):
+                    text = re.sub(rf"\b{letter}(?=[,\]])", str(extent), text)
+                model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {text}')
                 arrays = [rng.uniform(0, 1, shape).astype(np.float32) for shape in shapes(n)]
+                if "3x3" in name:  # constant weights are transformed and laid out
+                    model.graph.initializer.append(numpy_helper.from_array(arrays[1], model.graph.input.pop().name))
                 inputs = {value.name: array for value, array in zip(model.graph.input, arrays)}
                 expected = exact(*[array.astype(np.float64) for array in arrays])
                 write(pathlib.Path(scratch), model, [inputs])

@@ -92,9 +92,9 @@ TEST(RowBlocks, ComputeTheSame) {
 /// number of the next step, which it has anyway.
 TEST(RowBlocks, CopiesOfTiles) {
   const Target target = TargetOf("-threads=2");
-  const std::regex last_step("icmp eq i64 %[a-z0-9.]+, 300\n");
+  const std::regex last_step("icmp eq i64 %[a-z0-9.]+, 150\n");
   for (const auto& [rows, copies] : {std::pair(53, 2), std::pair(52, 1)}) {
-    const IRModule module = Lowered(Product(rows, 300, 5 * kPanel, true, target), target);
+    const IRModule module = Lowered(Product(rows, 150, 5 * kPanel, true, target), target);
     const std::string code = EmitLlvmIr(module, target, {});
     EXPECT_EQ(std::distance(std::sregex_iterator(code.begin(), code.end(), last_step), {}), copies) << code;
   }

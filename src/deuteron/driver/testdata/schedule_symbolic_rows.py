@@ -27,6 +27,7 @@ class Module:
         T.func_attr({"tirx.noalias": True})
         # with T.sblock("root"):
         matmul_rf = T.sblock_alloc_buffer((T.int64(8), batch, length, T.int64(64)), scope="local")
+        matmul_rf_rf = T.sblock_alloc_buffer((T.int64(4), T.int64(8), batch, length, T.int64(64)), scope="local")
         x_cache = T.sblock_alloc_buffer((T.int64(256), batch, length, T.int64(16)))
         for i2_0_0 in T.parallel(T.int64(1)):
             for ax0, ax1, ax2 in T.grid(T.int64(256), batch, length):
@@ -47,34 +48,59 @@ class Module:
                             T.reads()
                             T.writes(matmul[v_i0, v_i1, v_i2])
                             matmul[v_i0, v_i1, v_i2] = T.float32(0.0)
-                for k_0, i0, i1_0 in T.grid(T.int64(8), batch, (length + T.int64(13)) // T.int64(14)):
-                    for i1_1 in T.unroll(T.int64(14)):
-                        for i2_1 in T.unroll(T.int64(2)):
-                            for i2_2 in T.vectorized(T.int64(16)):
+                for k_0_0, i0, i1_0 in T.grid(T.int64(8), batch, (length + T.int64(13)) // T.int64(14)):
+                    for ax0 in T.unroll(T.int64(14)):
+                        for ax1_0 in T.unroll(T.int64(2)):
+                            for ax1_1 in T.vectorized(T.int64(16)):
                                 with T.sblock("matmul_rf_init"):
                                     v_i0 = T.axis.spatial(batch, i0)
-                                    v_i1 = T.axis.spatial(length, i1_0 * T.int64(14) + i1_1)
-                                    v_i2 = T.axis.spatial(T.int64(64), i2_0_1 * T.int64(32) + i2_1 * T.int64(16) + i2_2)
-                                    v_k_0 = T.axis.spatial(T.int64(8), k_0)
-                                    T.where(i1_0 * T.int64(14) + i1_1 < length)
+                                    v_i1 = T.axis.spatial(length, i1_0 * T.int64(14) + ax0)
+                                    v_i2 = T.axis.spatial(T.int64(64), i2_0_1 * T.int64(32) + ax1_0 * T.int64(16) + ax1_1)
+                                    v_k_0_0 = T.axis.spatial(T.int64(8), k_0_0)
+                                    T.where(i1_0 * T.int64(14) + ax0 < length)
                                     T.reads()
-                                    T.writes(matmul_rf[v_k_0, v_i0, v_i1, v_i2])
-                                    matmul_rf[v_k_0, v_i0, v_i1, v_i2] = T.float32(0.0)
-                    for k_1_0 in T.serial(T.int64(32), annotations={"pragma_no_unroll": 1}):
-                        for k_1_1 in T.serial(T.int64(16), annotations={"pragma_no_unroll": 1, "prefetch_steps": 18}):
-                            for i1_1 in T.unroll(T.int64(14)):
-                                for i2_1 in T.unroll(T.int64(2)):
-                                    for i2_2 in T.vectorized(T.int64(16)):
-                                        with T.sblock("matmul_rf"):
-                                            v_i0 = T.axis.spatial(batch, i0)
-                                            v_i1 = T.axis.spatial(length, i1_0 * T.int64(14) + i1_1)
-                                            v_i2 = T.axis.spatial(T.int64(64), i2_0_1 * T.int64(32) + i2_1 * T.int64(16) + i2_2)
-                                            v_k_0 = T.axis.spatial(T.int64(8), k_0)
-                                            v_k_1 = T.axis.reduce(T.int64(512), k_1_0 * T.int64(16) + k_1_1)
-                                            T.where(i1_0 * T.int64(14) + i1_1 < length)
-                                            T.reads(matmul_rf[v_k_0, v_i0, v_i1, v_i2], x_cache[v_k_0 * T.int64(32) + v_k_1 // T.int64(16), v_i0, v_i1, v_k_1 % T.int64(16)], w[v_k_0 * T.int64(512) + v_k_1, v_i2])
-                                            T.writes(matmul_rf[v_k_0, v_i0, v_i1, v_i2])
-                                            matmul_rf[v_k_0, v_i0, v_i1, v_i2] = matmul_rf[v_k_0, v_i0, v_i1, v_i2] + x_cache[v_k_0 * T.int64(32) + v_k_1 // T.int64(16), v_i0, v_i1, v_k_1 % T.int64(16)] * w[v_k_0 * T.int64(512) + v_k_1, v_i2]
+                                    T.writes(matmul_rf[v_k_0_0, v_i0, v_i1, v_i2])
+                                    matmul_rf[v_k_0_0, v_i0, v_i1, v_i2] = T.float32(0.0)
+                    for k_0_1 in range(T.int64(4)):
+                        for i1_1 in T.unroll(T.int64(14)):
+                            for i2_1 in T.unroll(T.int64(2)):
+                                for i2_2 in T.vectorized(T.int64(16)):
+                                    with T.sblock("matmul_rf_rf_init"):
+                                        v_i0 = T.axis.spatial(batch, i0)
+                                        v_i1 = T.axis.spatial(length, i1_0 * T.int64(14) + i1_1)
+                                        v_i2 = T.axis.spatial(T.int64(64), i2_0_1 * T.int64(32) + i2_1 * T.int64(16) + i2_2)
+                                        v_k_0_0, v_k_0_1 = T.axis.remap("SS", [k_0_0, k_0_1])
+                                        T.where(i1_0 * T.int64(14) + i1_1 < length)
+                                        T.reads()
+                                        T.writes(matmul_rf_rf[v_k_0_1, v_k_0_0, v_i0, v_i1, v_i2])
+                                        matmul_rf_rf[v_k_0_1, v_k_0_0, v_i0, v_i1, v_i2] = T.float32(0.0)
+                        for k_1_0 in T.serial(T.int64(8), annotations={"pragma_no_unroll": 1}):
+                            for k_1_1 in T.serial(T.int64(16), annotations={"pragma_no_unroll": 1, "prefetch_steps": 18}):
+                                for i1_1 in T.unroll(T.int64(14)):
+                                    for i2_1 in T.unroll(T.int64(2)):
+                                        for i2_2 in T.vectorized(T.int64(16)):
+                                            with T.sblock("matmul_rf_rf"):
+                                                v_i0 = T.axis.spatial(batch, i0)
+                                                v_i1 = T.axis.spatial(length, i1_0 * T.int64(14) + i1_1)
+                                                v_i2 = T.axis.spatial(T.int64(64), i2_0_1 * T.int64(32) + i2_1 * T.int64(16) + i2_2)
+                                                v_k_0_0, v_k_0_1 = T.axis.remap("SS", [k_0_0, k_0_1])
+                                                v_k_1 = T.axis.reduce(T.int64(128), k_1_0 * T.int64(16) + k_1_1)
+                                                T.where(i1_0 * T.int64(14) + i1_1 < length)
+                                                T.reads(matmul_rf_rf[v_k_0_1, v_k_0_0, v_i0, v_i1, v_i2], x_cache[v_k_0_0 * T.int64(32) + v_k_0_1 * T.int64(8) + v_k_1 // T.int64(16), v_i0, v_i1, v_k_1 % T.int64(16)], w[v_k_0_0 * T.int64(512) + v_k_0_1 * T.int64(128) + v_k_1, v_i2])
+                                                T.writes(matmul_rf_rf[v_k_0_1, v_k_0_0, v_i0, v_i1, v_i2])
+                                                matmul_rf_rf[v_k_0_1, v_k_0_0, v_i0, v_i1, v_i2] = matmul_rf_rf[v_k_0_1, v_k_0_0, v_i0, v_i1, v_i2] + x_cache[v_k_0_0 * T.int64(32) + v_k_0_1 * T.int64(8) + v_k_1 // T.int64(16), v_i0, v_i1, v_k_1 % T.int64(16)] * w[v_k_0_0 * T.int64(512) + v_k_0_1 * T.int64(128) + v_k_1, v_i2]
+                        for ax0 in T.unroll(T.int64(14)):
+                            for ax1_0 in T.unroll(T.int64(2)):
+                                for ax1_1 in T.vectorized(T.int64(16)):
+                                    with T.sblock("matmul_rf"):
+                                        v_i0 = T.axis.spatial(batch, i0)
+                                        v_i1 = T.axis.spatial(length, i1_0 * T.int64(14) + ax0)
+                                        v_i2 = T.axis.spatial(T.int64(64), i2_0_1 * T.int64(32) + ax1_0 * T.int64(16) + ax1_1)
+                                        v_k_0_0, v_k_0_1 = T.axis.remap("SR", [k_0_0, k_0_1])
+                                        T.where(i1_0 * T.int64(14) + ax0 < length)
+                                        T.reads(matmul_rf[v_k_0_0, v_i0, v_i1, v_i2], matmul_rf_rf[v_k_0_1, v_k_0_0, v_i0, v_i1, v_i2])
+                                        T.writes(matmul_rf[v_k_0_0, v_i0, v_i1, v_i2])
+                                        matmul_rf[v_k_0_0, v_i0, v_i1, v_i2] = matmul_rf[v_k_0_0, v_i0, v_i1, v_i2] + matmul_rf_rf[v_k_0_1, v_k_0_0, v_i0, v_i1, v_i2]
                     for ax0 in T.unroll(T.int64(14)):
                         for ax1_0 in T.unroll(T.int64(2)):
                             for ax1_1 in T.vectorized(T.int64(16)):
@@ -82,11 +108,11 @@ class Module:
                                     v_i0 = T.axis.spatial(batch, i0)
                                     v_i1 = T.axis.spatial(length, i1_0 * T.int64(14) + ax0)
                                     v_i2 = T.axis.spatial(T.int64(64), i2_0_1 * T.int64(32) + ax1_0 * T.int64(16) + ax1_1)
-                                    v_k_0 = T.axis.reduce(T.int64(8), k_0)
+                                    v_k_0_0 = T.axis.reduce(T.int64(8), k_0_0)
                                     T.where(i1_0 * T.int64(14) + ax0 < length)
-                                    T.reads(matmul[v_i0, v_i1, v_i2], matmul_rf[v_k_0, v_i0, v_i1, v_i2])
+                                    T.reads(matmul[v_i0, v_i1, v_i2], matmul_rf[v_k_0_0, v_i0, v_i1, v_i2])
                                     T.writes(matmul[v_i0, v_i1, v_i2])
-                                    matmul[v_i0, v_i1, v_i2] = matmul[v_i0, v_i1, v_i2] + matmul_rf[v_k_0, v_i0, v_i1, v_i2]
+                                    matmul[v_i0, v_i1, v_i2] = matmul[v_i0, v_i1, v_i2] + matmul_rf[v_k_0_0, v_i0, v_i1, v_i2]
 
     @R.function
     def main(x: R.Tensor((batch, length, 4096), dtype="float32"), w: R.Tensor((4096, 64), dtype="float32")) -> R.Tensor((batch, length, 64), dtype="float32"):

@@ -12,8 +12,10 @@
 /// vectors divide their axis but for that of pixels; a last tile of fewer rows stands at the end of a serial loop, from
 /// which lowering splits it off.
 ///
-/// A long sum is cut into parts: the panel of B that a part reads stays in the cache while all rows pass by, the sums
-/// of the parts are added up where the result lies, and the epilogue runs on a panel of results. Rows of A that compete
+/// A sum is cut into parts that the accumulators add up, and the tile's sums in the first cache take: its error is that
+/// of the parts (contraction_sums.cc). Of a long one, so many of them are a part again: the panel of B that it reads
+/// stays in the cache while all rows pass by, the sums of these parts are added up where the result lies, and the
+/// epilogue runs on a panel of results. Rows of A that compete
 /// for the same places of the first cache are copied to lie side by side, once for several panels of B. Constant
 /// weights are laid out at compile time (PackWeights), and while the rows pass by one panel of them the next comes from
 /// memory (kPrefetchNext). After K. Goto, R. van de Geijn, "Anatomy of High-Performance
@@ -113,19 +115,19 @@ void SplitDimensions(Schedule* schedule, const Block& name) {
 /// Lays out what the sums are stored in, and those of their parts, so that vectors are contiguous.
 void MoveVectorsLast(Schedule* schedule, const ContractionPlan& plan) {
   MoveDimensionLast(schedule, schedule->WriteBuffer(plan.sums), plan.vector_dim);
-  if (plan.LengthOfPart() == 0) return;
-  MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), DimensionOf(*schedule, plan.anchor, plan.vector));
+  if (plan.tile_depth == 0) return;
+  for (const Block& block : {plan.anchor, plan.tile_sums}) {
+    if (block.empty()) continue;
+    MoveDimensionLast(schedule, schedule->WriteBuffer(block), DimensionOf(*schedule, block, plan.vector));
+  }
 }
 
-/// Makes the anchor the sums of parts, which registers hold, and what adds them up a block behind it.
-void SplitSums(Schedule* schedule, ContractionPlan* plan) {
-  const Array<IterVar> iters = schedule->Get(plan->anchor)->iter_vars;
-  const auto spatial = std::count_if(iters.begin(), iters.end(),
-                                     [](const IterVar& iter) { return iter->type == IterVarType::kSpatial; });
+/// Makes the anchor the sums of the parts that `parts` runs over, which becomes a loop behind the first `spatial` ones;
+/// what adds them up is the block that was the anchor.
+void FactorSums(Schedule* schedule, ContractionPlan* plan, const Loop& parts, int64_t spatial) {
   const std::vector<Loop> loops = schedule->GetLoops(plan->anchor);
-  std::vector<Loop> order(loops.begin(), loops.begin() + static_cast<int64_t>(plan->depth));
-  const Loop parts = schedule->Split(loops[plan->depth], std::vector<int64_t>{-1, plan->LengthOfPart()})[0];
-  order.insert(order.begin(), parts);
+  std::vector<Loop> order = {parts};
+  for (size_t i = 0; !loops[i].same_as(parts); ++i) order.push_back(loops[i]);
   schedule->Reorder(order);  // else the two blocks would share loops
   plan->anchor = schedule->RFactor(parts, 0);
   SplitDimensions(schedule, plan->anchor);
@@ -133,7 +135,24 @@ void SplitSums(Schedule* schedule, ContractionPlan* plan) {
   order = schedule->GetLoops(plan->anchor);
   std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial + 1);
   schedule->Reorder(order);
-  plan->depth = static_cast<size_t>(spatial);
+}
+
+/// Makes the anchor the sums of parts, which registers hold, and what adds them up a block behind it, or two.
+void SplitSums(Schedule* schedule, ContractionPlan* plan) {
+  const Array<IterVar> iters = schedule->Get(plan->anchor)->iter_vars;
+  const auto spatial = std::count_if(iters.begin(), iters.end(),
+                                     [](const IterVar& iter) { return iter->type == IterVarType::kSpatial; });
+  const std::vector<Loop> loops = schedule->GetLoops(plan->anchor);
+  std::vector<Loop> parts(loops.begin() + spatial, loops.begin() + static_cast<int64_t>(plan->cut));
+  parts.push_back(schedule->Split(loops[plan->cut], std::vector<int64_t>{-1, plan->tile_depth})[0]);
+  Loop all = FuseAll(schedule, parts);
+  plan->cut = static_cast<size_t>(spatial);
+  const bool has_two = plan->parts_in_memory > 1;
+  if (has_two) all = schedule->Split(all, std::vector<int64_t>{-1, plan->parts_in_memory})[0];
+  FactorSums(schedule, plan, all, spatial);
+  if (!has_two) return;
+  plan->tile_sums = plan->anchor;
+  FactorSums(schedule, plan, schedule->GetLoops(plan->anchor)[plan->cut + 1], spatial + 1);
 }
 
 /// Sets the sums of a tile, which `reduce` runs over, to 0 before that loop, within `tile`.
@@ -145,10 +164,17 @@ void InitTile(Schedule* schedule, const Block& sum, const Loop& reduce, const Lo
   schedule->Vectorize(loops.back());
 }
 
+/// Sets the sums of a tile to 0 before the loop over its parts, within `tile`, and adds up a part in each iteration.
+void AddUpParts(Schedule* schedule, const Block& sums, const Loop& parts, const Loop& tile,
+                const ContractionPlan& plan) {
+  MarkTile(schedule, schedule->DecomposeReduction(sums, parts), tile, plan);
+  MarkTile(schedule, sums, parts, plan);
+}
+
 /// Of so many parts each has code of its own; of more it would take longer to fetch.
 constexpr int64_t kFewParts = 2;
-/// Unless they are transposed behind it, or more operations follow than this: what those need in registers would take
-/// the places of sums before.
+/// Unless they are transposed behind it, masked at the end of a line, or more operations follow than this: what those
+/// need in registers would take the places of sums before.
 constexpr double kFewOps = 8;
 
 /// Terms of a sum beside which what is done with it takes no time.
@@ -156,9 +182,12 @@ constexpr int64_t kManyTerms = 200;
 
 /// Terms of each sum of a tile, symbols as they are assumed.
 int64_t TermsOf(const Schedule& schedule, const ContractionPlan& plan) {
-  int64_t terms = std::max<int64_t>(plan.LengthOfPart(), 1);
-  for (const IterVar& iter : schedule.Get(plan.sums)->iter_vars) {
-    if (iter->type == IterVarType::kReduce) terms *= AssumedExtent(iter->dom->extent);
+  int64_t terms = 1;
+  for (const Block& block : {plan.anchor, plan.sums}) {
+    for (const IterVar& iter : schedule.Get(block)->iter_vars) {
+      if (iter->type == IterVarType::kReduce) terms *= AssumedExtent(iter->dom->extent);
+    }
+    if (plan.anchor == plan.sums) break;
   }
   return terms;
 }
@@ -187,11 +216,10 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Contraction
   }
   for (const Block& stage : stages) schedule->ReverseComputeAt(stage, tile);
   if (nest.sums) {
-    MarkTile(schedule, schedule->DecomposeReduction(plan.sums, *nest.sums), tile, plan);
-    MarkTile(schedule, plan.sums, *nest.sums, plan);
+    AddUpParts(schedule, plan.sums, *nest.sums, tile, plan);
     // Of two parts the first one is stored, rather than added to zeros.
     const int64_t parts = *schedule->ConstExtent(*nest.sums);
-    if (parts <= kFewParts && ops <= kFewOps && plan.contiguous_output && plan.has_long_code)
+    if (parts <= kFewParts && ops <= kFewOps && plan.contiguous_output && plan.has_whole_vectors && plan.has_long_code)
       schedule->Annotate(*nest.sums, "pragma_unroll_factor", parts);
   } else {
     InitTile(schedule, plan.sums, nest.reduce.front(), tile);
@@ -255,8 +283,10 @@ void SumParts(Schedule* schedule, const ContractionPlan& plan, const Contraction
   if (epilogue.empty() && !plan.contiguous_output) epilogue = schedule->CacheWrite(plan.sums, "global");
   if (!plan.contiguous_output) MoveVectorsLast(schedule, plan);
   const Loop tile = nest.TileLoop();
+  if (nest.sums) schedule->ReverseComputeAt(plan.tile_sums, *nest.sums);
+  InitTile(schedule, plan.anchor, nest.reduce.front(), nest.sums.value_or(tile));
   schedule->ReverseComputeAt(plan.sums, tile);
-  InitTile(schedule, plan.anchor, nest.reduce.front(), tile);
+  if (nest.sums) AddUpParts(schedule, plan.tile_sums, *nest.sums, tile, plan);
   const Block init = schedule->DecomposeReduction(plan.sums, *nest.part);
   MarkTile(schedule, plan.sums, tile, plan);
   schedule->Vectorize(MoveVectorLast(schedule, init, plan));
@@ -298,7 +328,7 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
 
 void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   plan.sums = plan.anchor;
-  if (plan.LengthOfPart() != 0) SplitSums(schedule, &plan);
+  if (plan.tile_depth != 0) SplitSums(schedule, &plan);
   ContractionNest nest = CutLoops(schedule, plan);
   if (nest.panels) {
     CopyRows(schedule, plan, &nest);
@@ -354,7 +384,7 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
 bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan plan, bool moves_data) {
   if (moves_data) LayPanels(schedule, target, &plan);
   if (!PlanContraction(*schedule, target, &plan)) return false;
-  if (!moves_data) plan.depth_block = plan.copied_for = 0;
+  if (!moves_data) plan.parts_in_memory = plan.copied_for = 0;
   if (plan.widened.empty()) plan.widened = CopyNarrowRows(schedule, target, plan);
   Tile(schedule, plan, target);
   return true;

@@ -12,9 +12,11 @@ ContractionNest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
   std::optional<Loop> row_outer;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (i == plan.vector) continue;
-    if (plan.LengthOfPart() != 0 && i == plan.depth) {
-      (plan.depth_block != 0 ? nest.part : nest.sums) = loops[i];
-    } else if (plan.LengthOfPart() != 0 ? i > plan.depth : block->iter_vars[i]->type == IterVarType::kReduce) {
+    if (plan.tile_depth != 0 && i == plan.cut) {
+      (plan.parts_in_memory != 0 ? nest.part : nest.sums) = loops[i];
+    } else if (!plan.tile_sums.empty() && i == plan.cut + 1) {
+      nest.sums = loops[i];
+    } else if (plan.tile_depth != 0 ? i > plan.cut : block->iter_vars[i]->type == IterVarType::kReduce) {
       nest.reduce.push_back(loops[i]);
     } else if (plan.row == i) {
       Loop row = loops[i];

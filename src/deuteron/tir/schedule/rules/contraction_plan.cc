@@ -337,7 +337,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
 
 /// Whether to widen the rows of A again for each panel of B is less than to store all of them and load them again.
 bool WidensByTile(const SBlock& block, const MatmulRoles& roles, const Target& target, const ContractionPlan& plan) {
-  if (plan.widened.empty() || plan.depth_block != 0 || plan.copied_for != 0 || !plan.row) return false;
+  if (plan.widened.empty() || plan.parts_in_memory != 0 || plan.copied_for != 0 || !plan.row) return false;
   const auto is_long = [&](size_t axis) { return AsConstInt(block->iter_vars[axis]->dom->extent) != 1; };
   if (!plan.has_whole_vectors || !Contains(roles.n, plan.vector) ||
       std::count_if(roles.k.begin(), roles.k.end(), is_long) != 1)
@@ -363,7 +363,7 @@ int64_t MostCopiesOf(const Schedule& schedule, const ContractionPlan& plan, doub
   auto bytes = static_cast<double>(result->dtype.bytes());
   for (const PrimExpr& extent : result->shape) bytes *= static_cast<double>(AssumedExtent(extent));
   const bool stays = bytes <= static_cast<double>(target.machine.l2.bytes);
-  return plan.LengthOfPart() != 0 || stays ? std::min(most, kFewVectors) : most;
+  return plan.tile_depth != 0 || stays ? std::min(most, kFewVectors) : most;
 }
 
 /// Whether copies of what follows the sums of a tile, one for each row, are worth their code. Else each sum is stored

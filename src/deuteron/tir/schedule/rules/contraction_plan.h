@@ -52,16 +52,18 @@ struct ContractionPlan {
   int64_t row_parts = 1;
   /// Whether `num_rows` divides a part of the row axis: else its last tile is partial.
   bool rows_divide = true;
-  /// An axis that is summed over a part at a time, and the length of a part; 0: all of it at once.
-  size_t depth = 0;
-  int64_t depth_block = 0;
-  /// The same within a tile, where sums are not cut so: steps of that axis that its registers add up before the tile's
-  /// sums in the first cache take them; 0: all of them.
+  /// The axis along which a sum is cut, those of the sum before it with it, and steps of it that the registers of a
+  /// tile add up; 0: all of the sum.
+  size_t cut = 0;
   int64_t tile_depth = 0;
-  /// Steps that registers add up, where sums are cut; else 0.
-  int64_t LengthOfPart() const { return depth_block != 0 ? depth_block : tile_depth; }
-  /// The block that adds up what the anchor's registers did, where sums are cut; else the anchor.
+  /// Such parts that a tile adds up in the first cache before they are added up where the sum is stored: B passes by a
+  /// part at a time; 0: all of them.
+  int64_t parts_in_memory = 0;
+  /// The block that adds up the whole sum: what the anchor's registers did, or what the tile did, where sums are cut;
+  /// else the anchor.
   Block sums;
+  /// The block that adds up a tile's sums, where they are a part of the whole sum.
+  Block tile_sums;
   /// Panels that share a copy of A's rows, laid out for the tiles; 0: A is read where it lies.
   int64_t copied_for = 0;
   /// How many steps of the sum before vectors of B are loaded they are asked for.
@@ -77,7 +79,7 @@ struct ContractionPlan {
   bool has_long_code = true;
 
   /// Whether rows are not among what threads share: they have a part, a copy or a panel in common.
-  bool RowsAreSerial() const { return depth_block != 0 || copied_for != 0 || !panels.empty(); }
+  bool RowsAreSerial() const { return parts_in_memory != 0 || copied_for != 0 || !panels.empty(); }
 };
 
 /// The block that copies an operand of `block`, which then reads the copy.

@@ -1,7 +1,11 @@
 /// \file
-/// Where the sums of a tile are cut (`CutSums`): parts that are added up in memory, and parts of those, in a tile.
+/// Where the sums of a tile are cut (`CutSums`): parts that registers add up, of which some are added up in a tile, and
+/// long sums of those in memory. Rounding errors of a sum are of the size of the sums that its accumulator has on the
+/// way: of n terms of one sign they grow with the square root of n, of parts of p terms with that of p + n / p at most.
+/// The axes of a window's sum are cut as one, those before the one that is cut with it.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
@@ -13,81 +17,76 @@ namespace {
 /// read of both operands stays in the caches of any machine.
 constexpr int64_t kDepth = kMostDepth / 2;
 /// Steps that the registers of a tile add up: so many that what follows them takes a hundredth of their time, so few
-/// that the error of a sum of a thousand terms is that of libraries, which cut sums at such lengths.
-constexpr int64_t kTileDepth = 384;
+/// that the error of a sum is that of libraries, which cut sums at such lengths. Windows of 3 × 3 have 16 channels.
+constexpr int64_t kTileDepth = 160;
+/// The same of tiles of one row, whose steps are so few operations that what follows them takes three times the part.
+constexpr int64_t kDepthOfRow = 384;
 
-/// Steps of a part, at most so many: fewer where the block asks for more precision.
-int64_t StepsOfPart(const SBlock& block, int64_t most) {
-  const auto wanted = block->annotations.find(kSumSteps);
-  return wanted == block->annotations.end() ? most : std::min(most, (*wanted).second.cast<int64_t>());
-}
+/// Libraries sum up the channels of windows one by one where they are few. So do two parts, unless these are shorter.
+constexpr int64_t kFewSteps = 20;
 
-/// The first axis of a sum that is longer than 1, which is cut: where it is among the block's, its length, and the
-/// steps of the others for each of its values.
+/// One more of so many parts is no loss, if all are of one length then.
+constexpr int64_t kFewerParts = 4;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// An axis of a sum: where it is among the block's, its length, and the steps of those before and behind it.
 struct AxisOfSum {
   size_t position;
   int64_t length;
+  int64_t outer;
   int64_t inner;
 };
-std::optional<AxisOfSum> FirstOfSum(const SBlock& block, const MatmulRoles& roles) {
-  size_t first = 0;
-  while (first + 1 < roles.k.size() && IsOne(block->iter_vars[roles.k[first]]->dom->extent)) ++first;
-  AxisOfSum axis{.position = roles.k[first], .length = 1, .inner = 1};
-  for (size_t i = first; i < roles.k.size(); ++i) {
-    const auto extent = AsConstInt(block->iter_vars[roles.k[i]]->dom->extent);
+
+/// The first axis of a sum that is longer than 1 and behind which there are so few steps, or the last one.
+std::optional<AxisOfSum> AxisToCut(const SBlock& block, const MatmulRoles& roles, int64_t most_inner) {
+  AxisOfSum axis{.position = 0, .length = 1, .outer = 1, .inner = 1};
+  for (const size_t position : roles.k) {
+    const auto extent = AsConstInt(block->iter_vars[position]->dom->extent);
     if (!extent) return std::nullopt;
-    (i == first ? axis.length : axis.inner) *= *extent;
+    axis.inner *= *extent;
+  }
+  for (const size_t position : roles.k) {
+    const int64_t extent = *AsConstInt(block->iter_vars[position]->dom->extent);
+    if (extent == 1) continue;
+    axis = {position, extent, axis.outer * axis.length, axis.inner / extent};
+    if (axis.inner <= most_inner) break;
   }
   return axis;
 }
 
-/// The length of a part of the axis, a multiple of `unit`, so that a part has about `depth` steps.
-int64_t LengthOfPart(const AxisOfSum& axis, int64_t unit, int64_t depth) {
-  const int64_t units = axis.length / unit;
-  const int64_t parts = std::min((axis.length * axis.inner + depth - 1) / depth, units);
-  // Rather a few more parts than one that is short.
-  for (int64_t more = parts; more <= 2 * parts; ++more) {
-    if (units % more == 0) return units / more * unit;
-  }
-  return (units + parts - 1) / parts * unit;
+/// Steps that the registers of a tile add up, at most: fewer where the block asks for more precision.
+int64_t StepsOfTile(const SBlock& block, const MatmulRoles& roles, const ContractionPlan& plan) {
+  const auto wanted = block->annotations.find(kSumSteps);
+  if (wanted != block->annotations.end()) return (*wanted).second.cast<int64_t>();
+  if (plan.num_rows * plan.num_lines == 1) return kDepthOfRow;
+  // Of one axis libraries sum up as many steps.
+  const auto axis = AxisToCut(block, roles, kTileDepth);
+  if (!axis || axis->inner == 1) return kTileDepth;
+  const int64_t half = CeilDiv(axis->length, 2) * axis->inner;
+  return axis->length * axis->inner <= kTileDepth && half >= kFewSteps ? half : kTileDepth;
 }
 
-/// Cuts a long sum into parts that are added up in memory: what a tile reads of B in one part stays in the second cache
-/// while the rows pass by, and the error grows with the length of a part and their number, not with that of the sum.
-void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan) {
-  if (!plan->contiguous_output) {
-    // The sums of a panel are kept beside it until they are transposed.
-    double bytes = static_cast<double>(plan->num_vectors * plan->lanes * 4);
-    for (const auto* axes : {&roles.m, &roles.n}) {
-      if (Contains(*axes, plan->vector)) continue;
-      for (const size_t axis : *axes) bytes *= static_cast<double>(AssumedExtent(block->iter_vars[axis]->dom->extent));
-    }
-    if (bytes > static_cast<double>(CostModel(target.machine).PlaneBytes())) return;
+/// The length of equal parts of `extent`, at most so long, but for the last one, which may be shorter: of that its own
+/// code, rather than of some more parts which are all as long.
+int64_t LengthOfPart(int64_t extent, int64_t most) {
+  const int64_t parts = CeilDiv(extent, std::max<int64_t>(most, 1));
+  for (int64_t more = parts; more <= parts + parts / kFewerParts; ++more) {
+    if (extent % more == 0) return extent / more;
   }
-  const auto axis = FirstOfSum(block, roles);
-  const int64_t steps = axis ? axis->length * axis->inner : 0;
-  if (steps <= kMostDepth) return;
-  // Of the longest sums a part has as many steps as there are parts: their error is the least.
-  const auto depth = static_cast<int64_t>(std::sqrt(static_cast<double>(steps)));
-  // A copy of A is cut between vectors.
-  const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
-  plan->depth = axis->position;
-  plan->depth_block = LengthOfPart(*axis, unit, StepsOfPart(block, std::clamp(depth, kDepth, kMostDepth)));
+  return CeilDiv(extent, parts);
 }
 
-/// Cuts a sum that is not cut in memory into parts that the registers of a tile add up: the error of a long one would
-/// be that of a single accumulator. Integers have none.
-void CutInTile(const SBlock& block, const MatmulRoles& roles, ContractionPlan* plan) {
-  const auto axis = FirstOfSum(block, roles);
-  const int64_t depth = StepsOfPart(block, kTileDepth);
-  if (plan->depth_block != 0 || !axis || axis->length * axis->inner <= depth) return;
-  if (!GetReductionUpdate(block)->buffer->dtype.is_float()) return;
-  const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
-  const int64_t length = LengthOfPart(*axis, unit, depth);
-  // Steps that are none would take the time of others.
-  if (length >= axis->length || axis->length % length != 0) return;
-  plan->depth = axis->position;
-  plan->tile_depth = length;
+/// Whether parts of a sum may be added up in memory: the sums of a panel whose result is not contiguous are kept beside
+/// it until they are transposed.
+bool MayKeepSums(const SBlock& block, const MatmulRoles& roles, const Target& target, const ContractionPlan& plan) {
+  if (plan.contiguous_output) return true;
+  double bytes = static_cast<double>(plan.num_vectors * plan.lanes * 4);
+  for (const auto* axes : {&roles.m, &roles.n}) {
+    if (Contains(*axes, plan.vector)) continue;
+    for (const size_t axis : *axes) bytes *= static_cast<double>(AssumedExtent(block->iter_vars[axis]->dom->extent));
+  }
+  return bytes <= static_cast<double>(CostModel(target.machine).PlaneBytes());
 }
 
 }  // namespace
@@ -98,8 +97,28 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
   for (size_t i = 0; i < block->iter_vars.size(); ++i) {
     if ((i >= roles.k[0]) != (block->iter_vars[i]->type == IterVarType::kReduce)) return;
   }
-  CutDepth(block, roles, target, plan);
-  CutInTile(block, roles, plan);
+  const bool is_float = GetReductionUpdate(block)->buffer->dtype.is_float();
+  const int64_t in_tile = StepsOfTile(block, roles, *plan);
+  const auto axis = AxisToCut(block, roles, is_float ? in_tile + in_tile / kFewerParts : INT64_MAX);
+  const int64_t steps = axis ? axis->outer * axis->length * axis->inner : 1;
+  // Of the longest sums a part in memory has as many steps as there are parts: their error is the least. Small tiles,
+  // at the end of a line of a window's pixels or of one row, are added up sooner: parts are rather long.
+  const bool is_small = plan->num_rows * plan->num_lines == 1 || (axis && axis->outer > 1);
+  const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(steps)));
+  const int64_t in_memory = std::clamp(root, is_small ? kMostDepth : kDepth, kMostDepth);
+  // What a tile reads of B in one part stays in the second cache while the rows pass by.
+  const bool is_kept = steps > kMostDepth && MayKeepSums(block, roles, target, *plan);
+  // The error of a long sum would be that of a single accumulator. Integers have none.
+  if (!is_kept && (steps <= in_tile || !is_float)) return;
+  // A copy of A is cut between vectors.
+  const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
+  const int64_t length =
+      unit * LengthOfPart(CeilDiv(axis->length, unit), (is_float ? in_tile : in_memory) / (axis->inner * unit));
+  const int64_t parts = axis->outer * CeilDiv(axis->length, length);
+  if (parts == 1) return;
+  plan->cut = axis->position;
+  plan->tile_depth = length;
+  if (is_kept) plan->parts_in_memory = LengthOfPart(parts, in_memory / (axis->inner * length));
 }
 
 }  // namespace deuteron::tir
