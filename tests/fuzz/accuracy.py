@@ -73,6 +73,8 @@ def kernels():
             yield (f"convolution 3x3 /{stride}, {pixels}x{pixels}", lambda n, size=size, pixels=pixels: [(1, channels(n), pixels, pixels), (size, channels(n), 3, 3)],
                    f"(float[1, k, {pixels}, {pixels}] x, float[{size}, k, 3, 3] w) => (float y) {{ y = Conv <pads: ints = [1, 1, 1, 1], strides: ints = [{stride}, {stride}]> (x, w) }}",
                    lambda x, w, stride=stride: windows(x, w, stride), 20000)
+    yield "softmax of columns", lambda n: [(n, 9)], "(float[n, 9] x) => (float y) { y = Softmax <axis: int = 0> (x) }", lambda x: softmax(x.T).T, 10**6
+    yield "mean of middle rows", lambda n: [(2, n, 3)], "(float[2, n, 3] x) => (float y) { y = ReduceMean <axes: ints = [1]> (x) }", lambda x: x.mean(1, keepdims=True), 10**6
 
 
 def measure(result, expected):

@@ -26,9 +26,12 @@ namespace {
 constexpr int64_t kFewestRows = 4;
 /// Operations an element: an exponential function, or more.
 constexpr double kMuchWork = 10;
-/// Sums of at least so many rows are cut into parts, of about so many or of the square root of all.
-constexpr int64_t kLongColumn = 512;
-constexpr int64_t kColumnPart = 128;
+/// Sums of at least so many rows are cut into parts: some, of so many rows at least, and at most, unless the square
+/// root of all is more. Their errors are less the fewer parts there are, as those of parts level each other out.
+constexpr int64_t kLongColumn = 96;
+constexpr int64_t kColumnParts = 8;
+constexpr int64_t kShortestColumn = 50;
+constexpr int64_t kColumnPart = 256;
 /// For a symbolic extent: no short row.
 constexpr double kLongRow = 1 << 20;
 
@@ -374,8 +377,11 @@ class RowScheduler {
       const auto extent = AsConstInt(realize->block->iter_vars[static_cast<int64_t>(i)]->dom->extent);
       if (!extent || *extent < kLongColumn) continue;
       const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(*extent)));
-      const int64_t length = LargestDivisor(*extent, std::max(kColumnPart, root));
-      if (length < kColumnPart / 4) continue;
+      const int64_t most = std::max(root, std::clamp(*extent / kColumnParts, kShortestColumn, kColumnPart));
+      const int64_t divisor = LargestDivisor(*extent, most);
+      // Of a number without such divisors the last part is shorter.
+      const int64_t count = (*extent + most - 1) / most;
+      const int64_t length = divisor >= most / 2 ? divisor : (*extent + count - 1) / count;
       const std::vector<Loop> loops = schedule_.GetLoops(block);
       const auto whole = std::find_if(loops.begin(), loops.end(), [&](const Loop& loop) {
         return loop.same_as(realize->iter_values[static_cast<int64_t>(i)]);
