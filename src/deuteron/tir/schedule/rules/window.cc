@@ -270,6 +270,31 @@ bool SharesRows(const Schedule& schedule, const std::vector<Loop>& spatial, cons
   return height && width && CostModel(target.machine).ThreadsSharePlanes(images, *height, *width);
 }
 
+/// So many steps are added up at most before their sum is, where all are known: the error of a long sum would be that
+/// of one accumulator.
+constexpr int64_t kStepsOfPart = 160;
+
+/// Cuts the sum of a block, whose loops are `outer` ones and those of `reduce`, outermost first, before those of a
+/// tile, into parts that a block before it adds up, if it is long. That block, and in `reduce` its loops.
+std::optional<Block> CutSum(Schedule* schedule, const Block& block, size_t outer, std::vector<Loop>* reduce) {
+  if (!schedule->WriteBuffer(block)->dtype.is_float()) return std::nullopt;
+  int64_t inner = 1;
+  for (size_t i = 1; i < reduce->size(); ++i) inner *= schedule->ConstExtent((*reduce)[i]).value_or(kUnknownExtent);
+  const auto extent = schedule->ConstExtent(reduce->front());
+  const int64_t length = std::max<int64_t>(kStepsOfPart / inner, 1);
+  if (!extent || *extent <= length) return std::nullopt;
+  const int64_t parts = (*extent + length - 1) / length;
+  const Loop part = schedule->Split(reduce->front(), std::vector<int64_t>{-1, (*extent + parts - 1) / parts})[0];
+  const Block partial = schedule->RFactor(part, 0);
+  schedule->SetScope(schedule->WriteBuffer(partial), "local");
+  std::vector<Loop> rest = schedule->GetLoops(block);
+  std::rotate(rest.begin() + static_cast<int64_t>(outer), rest.end() - 1, rest.end());
+  schedule->Reorder({rest.begin() + static_cast<int64_t>(outer), rest.end()});
+  const std::vector<Loop> loops = schedule->GetLoops(partial);
+  for (size_t i = 0; i < reduce->size(); ++i) (*reduce)[i] = loops[outer + 1 + i];
+  return partial;
+}
+
 /// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of a vector in
 /// registers, or of a tile of several rows, `epilogue` (the injective block that consumes the result; may be empty) run
 /// on each tile. Returns the parallel loop: that of the first `num_parallel` outer axes, or of all.
@@ -284,7 +309,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     return picked;
   };
   std::vector<Loop> spatial = pick(iters.spatial);
-  const std::vector<Loop> reduce = pick(iters.reduce);
+  std::vector<Loop> reduce = pick(iters.reduce);
   if (spatial.empty() || reduce.empty()) DEUTERON_SCHEDULE_ERROR << "no axis to vectorise or to reduce";
   int64_t taps = 1;
   for (const Loop& loop : reduce) taps *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
@@ -369,12 +394,21 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   schedule->ReverseComputeAt(last_stage, spatial.back());
   // Registers hold the accumulators: rows that are no whole vectors do not share any (CompactBuffers).
   schedule->SetScope(schedule->WriteBuffer(block), "local");
-  const Block init = schedule->DecomposeReduction(block, reduce.front());
+  // Parts have their sums in memory, for which the rows of a tile are too many.
+  std::vector<Block> members = {last_stage};
+  const auto partial = lines || tile.size() > 1 ? std::nullopt : CutSum(schedule, block, spatial.size(), &reduce);
+  if (partial) {
+    members.push_back(schedule->DecomposeReduction(*partial, reduce.front()));
+    members.push_back(*partial);
+  }
+  const Loop sum = partial ? schedule->GetLoops(block)[spatial.size()] : reduce.front();
+  const Block init = schedule->DecomposeReduction(block, sum);
+  members.insert(members.end(), {init, block});
   spatial.resize(num_parallel ? *num_parallel : CountSharedLoops(*schedule, spatial, target));
   const Loop parallel = FuseAll(schedule, spatial);
   schedule->Parallel(parallel);
   // Every block under the tile runs its innermost spatial loop as a vector, the rows unrolled around it.
-  for (const Block& member : {init, block, last_stage}) {
+  for (const Block& member : members) {
     const std::vector<Loop> member_loops = schedule->GetLoops(member);
     if (member_loops.size() < 2) continue;
     const Loop last = member_loops.back();
