@@ -70,7 +70,7 @@ def kernels():
            lambda x, w: np.einsum("bchw,oc->bohw", x, w[:, :, 0, 0]), 10**6)
     for size, pixels in ((32, 14), (24, 7)):
         for stride in (1, 2):
-            yield (f"convolution 3x3 /{stride}, {pixels}x{pixels}", lambda n, size=size, pixels=pixels: [(1, channels(n), pixels, pixels), (size, channels(n), 3, 3)],
+            yield (f"convolution 3x3/{stride} at {pixels}", lambda n, size=size, pixels=pixels: [(1, channels(n), pixels, pixels), (size, channels(n), 3, 3)],
                    f"(float[1, k, {pixels}, {pixels}] x, float[{size}, k, 3, 3] w) => (float y) {{ y = Conv <pads: ints = [1, 1, 1, 1], strides: ints = [{stride}, {stride}]> (x, w) }}",
                    lambda x, w, stride=stride: windows(x, w, stride), 20000)
     yield "softmax of columns", lambda n: [(n, 9)], "(float[n, 9] x) => (float y) { y = Softmax <axis: int = 0> (x) }", lambda x: softmax(x.T).T, 10**6
