@@ -231,7 +231,8 @@ class OpeningAhead {
   OpeningAhead(const IRModule& module, const CompileOptions& options) {
     const auto runs = options.config.find("expected_runs");
     const bool is_soon = options.fuses() && runs != options.config.end() && runs->second != "0";
-    const bool may_generate_nothing = is_soon && options.backend != "none" && HasConvolutions(module);
+    const bool is_likely = options.backend == "auto" ? HasConvolutions(module) : options.backend != "none";
+    const bool may_generate_nothing = is_soon && is_likely;
     if (!may_generate_nothing) {
       OpenGenerator();
       return;
