@@ -91,6 +91,7 @@ class WinogradScheduler {
   WinogradScheduler(Schedule* schedule, const Target& target, Block product)
       : schedule_(*schedule), thread_(target), product_(std::move(product)), machine_(target.machine) {
     thread_.machine.threads = 1;
+    thread_.machine.expected_calls = 0;  // of a stage, one for every block
   }
 
   bool Run() {
