@@ -57,7 +57,7 @@ constexpr double kPackedBytesPerSecond = 1.2e9;
 /// Seconds of a core to schedule and compile kernels that are called once: convolutions with a window, of which each
 /// place at an edge has code of its own; products of transformed tiles, with both transforms; windows of single
 /// channels, and of one pixel, and products; those of few rows; all others; and attention beyond its parts.
-constexpr double kSecondsOfWindow = 12e-3, kSecondsOfTiles = 50e-3, kSecondsOfDepthwise = 8e-3,
+constexpr double kSecondsOfWindow = 20e-3, kSecondsOfTiles = 60e-3, kSecondsOfDepthwise = 8e-3,
                  kSecondsOfProduct = 5e-3, kSecondsOfRows = 2e-3, kSecondsOfKernel = 6e-3, kSecondsOfAttention = 25e-3;
 /// So many are few: of them and of columns there is one tile of registers, or a few.
 constexpr int64_t kFewRows = 16;
