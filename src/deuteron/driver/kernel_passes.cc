@@ -11,6 +11,7 @@
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/instruments.h"
 #include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/limits.h"
@@ -47,24 +48,12 @@ std::unordered_map<std::string, int64_t> CallsOfKernels(const IRModule& module, 
     const auto function = As<relax::Function>(func);
     if (!function.defined()) continue;
     const bool is_main = var->name_hint == "main";
-    std::vector<relax::SeqExpr> pending{function->body};
-    while (!pending.empty()) {
-      const relax::SeqExpr seq = pending.back();
-      pending.pop_back();
-      for (const relax::BindingBlock& block : seq->blocks) {
-        for (const relax::Binding& binding : block->bindings) {
-          const relax::Expr& value = relax::BoundValue(binding);
-          if (const auto* branch = value.as<relax::IfNode>()) {
-            pending.push_back(branch->false_branch);
-            pending.push_back(branch->true_branch);
-          }
-          if (!relax::IsAnyCallTIR(value)) continue;
-          const std::string name(relax::ViewCallTIR(Downcast<relax::Call>(value)).func->name_hint);
-          calls[name] += runs;
-          if (!is_main) unknown.insert(name);
-        }
-      }
-    }
+    relax::VisitValues(function->body, [&](const relax::Expr& value) {
+      if (!relax::IsAnyCallTIR(value)) return;
+      const std::string name(relax::ViewCallTIR(Downcast<relax::Call>(value)).func->name_hint);
+      calls[name] += runs;
+      if (!is_main) unknown.insert(name);
+    });
   }
   for (const std::string& name : unknown) calls.erase(name);
   return calls;

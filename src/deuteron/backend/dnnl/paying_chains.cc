@@ -14,8 +14,8 @@
 namespace deuteron::backend::dnnl {
 namespace {
 
-/// What a choice of both sides must be faster by than one, in few runs: estimates err by as much, and both are opened
-/// and hold memory.
+/// What a choice must be faster by, in few runs, than one that opens one side less, or has all kernels on one:
+/// estimates err by as much, and either side holds memory.
 constexpr double kLeastGainOfBoth = 1.1;
 
 class PayingChains {
