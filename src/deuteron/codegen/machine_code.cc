@@ -9,7 +9,6 @@
 #include "deuteron/support/error.h"
 #include "deuteron/support/fork.h"
 #include "deuteron/support/shared_library.h"
-#include "deuteron/support/thread_placement.h"
 #include "deuteron/tir/function.h"
 #include "deuteron_llvm_stamp.h"
 
@@ -96,8 +95,7 @@ GeneratorAhead::GeneratorAhead() {
     if (!lock.owns_lock() || opened.generator != nullptr) return;
   }
   try {
-    thread_ = std::thread([processor = ThisProcessor()] {
-      KeepThisThreadOff(processor);
+    thread_ = ThreadBeside([] {
       try {
         Generator();
       } catch (const std::exception&) {
@@ -107,10 +105,6 @@ GeneratorAhead::GeneratorAhead() {
   } catch (const std::exception&) {
     // There is no thread for it.
   }
-}
-
-GeneratorAhead::~GeneratorAhead() {
-  if (thread_.joinable()) thread_.join();
 }
 
 std::string GeneratorFile() {

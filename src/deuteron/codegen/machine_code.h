@@ -6,12 +6,12 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "deuteron/ir/module.h"
 #include "deuteron/runtime/kernel.h"
+#include "deuteron/support/thread_placement.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron::codegen {
@@ -88,12 +88,9 @@ class MachineCodeGenerator {
 class GeneratorAhead {
  public:
   GeneratorAhead();
-  ~GeneratorAhead();
-  GeneratorAhead(const GeneratorAhead&) = delete;
-  GeneratorAhead& operator=(const GeneratorAhead&) = delete;
 
  private:
-  std::thread thread_;
+  ThreadBeside thread_;
 };
 
 /// The file that the generator is, or would be, read from; empty where it is a part of the program.

@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "deuteron/runtime/kernel_function.h"
@@ -197,17 +196,15 @@ void OpenPluginAhead(const std::string& name) {
   // Made here: a fork does not wait for a thread that makes it.
   Plugins::Get();
   try {
-    std::thread opener([name, processor = ThisProcessor()] {
-      KeepThisThreadOff(processor);
-      // It needs a processor, which no worker shall wait for.
-      const ComputeScope scope;
+    // It needs a processor, which no worker shall wait for.
+    ThreadBeside opener([name, scope = std::make_shared<ComputeScope>()] {
       try {
         FindPlugin(name);
       } catch (const std::exception&) {
         // Whoever needs it tries again.
       }
     });
-    opener.detach();
+    opener.Detach();
   } catch (const std::exception&) {
     // There is no thread for it.
   }

@@ -21,7 +21,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -121,11 +120,7 @@ std::atomic<int> computing{0};
 
 class alignas(64) Worker {
  public:
-  Worker() {
-    std::thread thread([this] { Main(); });
-    placement_.emplace(thread.native_handle());
-    thread.detach();
-  }
+  Worker() : placement_(ThreadBeside([this] { Main(); }).Detach()) {}
 
   /// Whether this worker is now the caller's to Post to.
   bool Claim() {
@@ -149,7 +144,7 @@ class alignas(64) Worker {
   /// Returns what Retract needs. Posts are numbered: the next one may be another host's.
   uint32_t Post(Loop* loop, int self) {
     // Several host threads would only drive it to and fro.
-    if (computing.load(std::memory_order_relaxed) <= 1) placement_->AvoidThisProcessor();
+    if (computing.load(std::memory_order_relaxed) <= 1) placement_.AvoidThisProcessor();
     loop_ = loop;
     self_ = self;
     const bool wake = was_asleep_;
@@ -205,7 +200,7 @@ class alignas(64) Worker {
   int self_ = 0;
   Loop* loop_ = nullptr;
   /// Of the thread of this worker, which does not end.
-  std::optional<ThreadPlacement> placement_;
+  ThreadPlacement placement_;
 };
 
 /// All workers; never destroyed, since they may outlive every static object. A forked process makes its own.

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <exception>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "deuteron/support/limits.h"
@@ -29,12 +28,11 @@ void ForEachInParallel(size_t count, size_t threads, const std::function<void(si
     }
   };
   const LimitScope::Shared limits;
-  std::vector<std::thread> workers;
+  std::vector<ThreadBeside> workers;
   // Where the system gives no more threads, those that there are do the rest.
   try {
     for (size_t i = 1; i < std::min(threads, count); ++i) {
-      workers.emplace_back([&, processor = ThisProcessor()] {
-        KeepThisThreadOff(processor);
+      workers.emplace_back([&] {
         const LimitScope scope(limits);
         work();
       });
@@ -42,7 +40,7 @@ void ForEachInParallel(size_t count, size_t threads, const std::function<void(si
   } catch (const std::system_error&) {
   }
   work();
-  for (std::thread& worker : workers) worker.join();
+  workers.clear();
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }

@@ -4,6 +4,10 @@
 
 #include <pthread.h>
 
+#include <functional>
+#include <optional>
+#include <utility>
+
 namespace deuteron {
 
 // A thread that works beside another is kept off the other one's processor. A system may put both on one while others
@@ -13,14 +17,10 @@ namespace deuteron {
 /// The processor that the caller is on; -1 where the system does not tell.
 int ThisProcessor();
 
-/// Has the calling thread run elsewhere than on `processor`, if it may run on another one and the system lets it be
-/// moved. Threads that it starts are kept off it too.
-void KeepThisThreadOff(int processor);
-
-/// How many processors KeepThisThreadOff has taken from the calling thread.
+/// How many processors the calling thread was kept off so, it and those that made it.
 int TakenFromThisThread();
 
-/// The same for another thread, again and again.
+/// Keeps a thread off a processor, again and again.
 class ThreadPlacement {
  public:
   /// Of a thread that outlives this, and has not ended: in the place of one that has, the caller would be moved.
@@ -32,11 +32,35 @@ class ThreadPlacement {
   void AvoidThisProcessor();
 
  private:
+  friend class ThreadBeside;
+
   pthread_t thread_;
   /// The caller's at the last call; -1: there was none.
   int avoided_ = -1;
   /// Whether the thread was allowed to run there.
   bool is_taken_ = false;
+};
+
+/// A thread that is kept off the processor of the one that makes it, if it may run on another one. It is so from its
+/// beginning: one that began there would wait for that processor before it could leave it.
+class ThreadBeside {
+ public:
+  /// No thread.
+  ThreadBeside() = default;
+  /// Throws std::system_error where the system gives no thread. `body` throws nothing.
+  explicit ThreadBeside(std::function<void()> body);
+  ThreadBeside(ThreadBeside&& other) noexcept : placement_(std::exchange(other.placement_, std::nullopt)) {}
+  ThreadBeside& operator=(ThreadBeside&& other) noexcept {
+    std::swap(placement_, other.placement_);
+    return *this;
+  }
+  /// Waits for its end, unless it was detached.
+  ~ThreadBeside();
+  /// Lets it go on alone. What is given may be used as long as it has not ended.
+  ThreadPlacement Detach();
+
+ private:
+  std::optional<ThreadPlacement> placement_;
 };
 
 }  // namespace deuteron
