@@ -3,6 +3,7 @@
 /// results before (interpreted) and after (interpreted and compiled).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -230,6 +231,48 @@ TEST(ConvToWinograd, TellsPartsOfOneMemoryApart) {
   const std::vector<Tensor> computed =
       Compile(relax::BindParams("main", parts)(module), options).Run(std::vector<Tensor>{tensors[0]});
   EXPECT_EQ(CompareResults(expected, computed, 2e-6).problem, "");
+}
+
+/// Weights of a file lie where it has them: at any address, and behind an offset.
+TEST(FoldBatchnormToConv2D, ReadsWeightsWhereverTheyLie) {
+  const CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+  for (const std::string dtype : {"float32", "float64"}) {
+    std::string code =
+        "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((1, 3, 9, 7), \"T\"), w: R.Tensor((5, "
+        "3, "
+        "3, 3), \"T\"), g: R.Tensor((5,), \"T\"), b: R.Tensor((5,), \"T\"), m: R.Tensor((5,), \"T\"), v: "
+        "R.Tensor((5,), \"T\")):\n        with R.dataflow():\n            a = R.nn.conv2d(x, w)\n            n = "
+        "R.nn.batch_norm(a, g, b, m, v, axis=1)\n            y = n[0]\n            R.output(y)\n        return y\n";
+    for (size_t at; (at = code.find("\"T\"")) != std::string::npos;) code.replace(at, 3, '"' + dtype + '"');
+    const IRModule module = script::ParseModule(code, "norm.py");
+    std::vector<Tensor> tensors = TensorsOf(RandomArguments(module, 3, 2));
+    const Tensor& variance = tensors[5];
+    const auto make_positive = [&](auto* values) {
+      std::transform(values, values + 5, values, [](auto x) { return x * x + 1; });
+    };
+    if (dtype == "float32") {
+      make_positive(static_cast<float*>(variance.data_ptr()));
+    } else {
+      make_positive(static_cast<double*>(variance.data_ptr()));
+    }
+    const std::vector<Tensor> expected = Compile(module, options).Run(tensors);
+    const auto bytes = static_cast<size_t>(tensors[1].numel() * tensors[1].dtype().bits / 8);
+    for (const size_t offset : {1, 6, 64}) {
+      std::vector<char> memory(offset + bytes);
+      std::memcpy(memory.data() + offset, tensors[1].data_ptr(), bytes);
+      for (const size_t behind : {size_t{0}, offset}) {
+        const Tensor weight = Tensor::FromNDAlloc(Borrowed{memory.data() + offset - behind}, tensors[1].shape(),
+                                                  tensors[1].dtype(), {kDLCPU, 0});
+        const_cast<DLTensor*>(weight.GetDLTensorPtr())->byte_offset = behind;
+        const std::map<std::string, Tensor> constants = {
+            {"w", weight}, {"g", tensors[2]}, {"b", tensors[3]}, {"m", tensors[4]}, {"v", variance}};
+        const IRModule bound = relax::BindParams("main", constants)(module);
+        EXPECT_EQ(script::Print(relax::FoldBatchnormToConv2D()(bound)).find("batch_norm"), std::string::npos);
+        const std::vector<Tensor> folded = Compile(bound, options).Run(std::vector<Tensor>{tensors[0]});
+        EXPECT_EQ(CompareResults(expected, folded, 2e-6).problem, "") << dtype << " " << offset << " " << behind;
+      }
+    }
+  }
 }
 
 TEST(ConvToWinograd, LeavesWhatWouldNotGain) {

@@ -11,6 +11,7 @@
 ///
 /// Place: before DecomposeOpsForInference.
 #include <cmath>
+#include <cstring>
 #include <unordered_map>
 
 #include "deuteron/relax/op/binary.h"
@@ -30,28 +31,36 @@ bool IsWideFloat(const Tensor& tensor) {
   return dtype == DataType::Float(32) || dtype == DataType::Float(64);
 }
 
-/// Rows of `inner` elements times the factors in turn, rounded once. One pass: these are all weights of a network.
+/// Rows of `inner` elements, wherever they lie, times the factors in turn, rounded once. One pass: these are all
+/// weights of a network.
 template <typename T>
-void ScaleRows(const Tensor& data, const std::vector<double>& scale, size_t inner, Tensor* scaled) {
-  const auto* in = static_cast<const T*>(data.data_ptr());
-  auto* out = static_cast<T*>(scaled->data_ptr());
-  const size_t rows = inner == 0 ? 0 : static_cast<size_t>(data.numel()) / inner;
-  for (size_t row = 0; row < rows; ++row, in += inner, out += inner) {
-    const double factor = scale[row % scale.size()];
-    for (size_t i = 0; i < inner; ++i) out[i] = static_cast<T>(static_cast<double>(in[i]) * factor);
-  }
+void ScaleRows(const char* data, const std::vector<double>& scale, int64_t inner, Tensor* scaled) {
+  auto* const out = static_cast<T*>(scaled->data_ptr());
+  const int64_t rows = inner == 0 ? 0 : scaled->numel() / inner;
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  MakeInParallel(rows, scaled->numel() * kBytes, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const double factor = scale[static_cast<size_t>(row) % scale.size()];
+      for (int64_t i = row * inner; i < (row + 1) * inner; ++i) {
+        T element;
+        std::memcpy(&element, data + i * kBytes, sizeof element);
+        out[i] = static_cast<T>(static_cast<double>(element) * factor);
+      }
+    }
+  });
 }
 
 /// A constant of float32 or float64, scaled likewise.
-Constant Scaled(const Constant& constant, const std::vector<double>& scale, size_t inner) {
-  const Tensor data = CompactData(constant);
+Constant Scaled(const Constant& constant, const std::vector<double>& scale, int64_t inner) {
+  const Tensor data = ContiguousData(constant);
+  const char* const bytes = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
   const DataType dtype(data.dtype());
   const std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
   Tensor scaled = runtime::AllocTensor(shape, dtype);
   if (dtype.bits() == 32) {
-    ScaleRows<float>(data, scale, inner, &scaled);
+    ScaleRows<float>(bytes, scale, inner, &scaled);
   } else {
-    ScaleRows<double>(data, scale, inner, &scaled);
+    ScaleRows<double>(bytes, scale, inner, &scaled);
   }
   LetGoOfData(constant);
   return Constant(std::move(scaled));
@@ -190,8 +199,8 @@ class BatchnormFolder {
       scale[c] = (norm.attrs->scale ? gamma[c] : 1.0) / std::sqrt(variance[c] + norm.attrs->epsilon);
       bias[c] = (bias[c] - mean[c]) * scale[c] + (norm.attrs->center ? beta[c] : 0.0);
     }
-    size_t inner = 1;
-    for (size_t d = out_dim + 1; d < shape.size(); ++d) inner *= static_cast<size_t>(shape[d]);
+    int64_t inner = 1;
+    for (size_t d = out_dim + 1; d < shape.size(); ++d) inner *= shape[d];
 
     std::vector<int64_t> bias_shape(static_cast<size_t>(rank), 1);
     bias_shape[static_cast<size_t>(axis)] = static_cast<int64_t>(channels);
