@@ -132,6 +132,18 @@ const std::vector<Case>& Cases() {
         "v = R.repeat(v1, 2, axis=1)", kScores, kSoftmax, "o = R.matmul(p, v)",
         "t = R.permute_dims(o, axes=[0, 2, 1, 3])", "gv = R.reshape(t, R.shape([2, 24, 48]))"}},
       {"halves", {{"q", "2, 30, 16"}, {"k", "2, 16, 40"}, {"v", "2, 40, 16"}}, {kScores, kSoftmax, kOutput}, "float16"},
+      {"halves_by_key",
+       {{"q", "2, 30, 16"}, {"y", "2, 90, 16"}, {"v", "2, 90, 16"}, {"m", "1, 30, 90"}},
+       {"k = R.permute_dims(y, axes=[0, 2, 1])", "s0 = R.matmul(q, k)", "s = R.add(s0, m)", kSoftmax, kOutput},
+       "float16"},
+      {"halves_of_one",
+       {{"q", "2, 70, 16"}, {"k0", "2, 16, 30"}},
+       {"v = R.permute_dims(q, axes=[0, 2, 1])", "s = R.matmul(q, v)", kSoftmax, "gv = R.matmul(p, q)"},
+       "float16"},
+      {"brain_floats",
+       {{"q", "2, 30, 16"}, {"k", "2, 16, 40"}, {"v", "2, 40, 16"}},
+       {kScores, kSoftmax, kOutput},
+       "bfloat16"},
   };
   return *cases;
 }
@@ -171,6 +183,7 @@ TEST_P(Attention, ComputesWhatTheOperatorsDo) {
     VerifyOptions options{.compile = {.threads = 2, .backend = "none"}, .symbolic_extent = extent};
     options.compile.target = target;
     if (std::string(test.dtype) == "float16") options.tolerance = 2e-3;
+    if (std::string(test.dtype) == "bfloat16") options.tolerance = 2e-2;
     for (const VerifiedStage& stage : Verify(script::ParseModule(TextOf(test)), options)) {
       EXPECT_EQ(stage.problem, "") << stage.name << ", symbols " << extent;
     }

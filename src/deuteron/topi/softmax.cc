@@ -34,13 +34,15 @@ struct SoftmaxAxes {
         ReducedShape(),
         [&](const Array<tir::Var>& vars) { return combine(element(Insert(vars, k->var), Indices(vars)), {k}); }, name);
   }
+  /// In the type of the accumulator, as all that reads x: what a kernel keeps of it is not rounded for the maximum
+  /// then.
   te::Tensor Maximum() const {
     return Reduce(te::MaxReduce, "T_softmax_maxelem",
-                  [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) { return x(all); });
+                  [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) { return CastTo(accumulator, x(all)); });
   }
   /// x - max, in the type of the accumulator: not rounded to a narrower one before.
   PrimExpr Shifted(const te::Tensor& maximum, const Array<PrimExpr>& all, const Array<PrimExpr>& reduced) const {
-    return CastTo(accumulator, x(all)) - CastTo(accumulator, maximum(reduced));
+    return CastTo(accumulator, x(all)) - maximum(reduced);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "deuteron/support/element.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
 
@@ -40,13 +41,14 @@ te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& bef
   Array<PrimExpr> padded = shape;
   padded.Set(down, grid.down * kWinogradStep + kOverlap);
   padded.Set(across, grid.across * kWinogradStep + kOverlap);
+  const DataType wide = AccumulatorType(data.dtype());
   const te::Tensor image = ComputeAx(padded, "pad", [&](const Array<tir::Var>& i) {
     const PrimExpr y = i[down] - before[0], x = i[across] - before[1];
     const PrimExpr inside = y >= 0 && y < shape[down] && x >= 0 && x < shape[across];
     Array<PrimExpr> at(i.begin(), i.end());
     at.Set(down, y);
     at.Set(across, x);
-    return IfThenElse(inside, data(at), MakeConst(data->dtype, int64_t{0}));
+    return IfThenElse(inside, CastTo(wide, data(at)), MakeConst(wide, int64_t{0}));
   });
   const auto element = [&](const Array<tir::Var>& i, int64_t row, int64_t column) {
     const PrimExpr tile_down = channels_last ? PrimExpr(i[3]) : FloorDiv(i[4], grid.across);
@@ -114,10 +116,10 @@ te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, con
   const auto tiles = [](const PrimExpr& extent) { return FloorDiv(extent + (kWinogradStep - 1), kWinogradStep); };
   const WinogradGrid grid{tiles(extents[0]), tiles(extents[1])};
   const te::Tensor transformed = WinogradInput(data, before, grid, /*channels_last=*/true);
-  return WinogradOutput(WinogradProduct(weights, transformed), extents, grid);
+  return CastBack(WinogradOutput(WinogradProduct(weights, transformed), extents, grid), data.dtype());
 }
 
-void WinogradWeights(const char* weights, int64_t channels, int64_t plane,
+void WinogradWeights(const char* weights, DataType dtype, int64_t channels, int64_t plane,
                      const std::function<int64_t(int64_t)>& position, float* transformed) {
   // G: g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2. In float64: what is rounded once costs nothing at run time.
   const auto combine = [](int64_t u, double g0, double g1, double g2) {
@@ -126,7 +128,12 @@ void WinogradWeights(const char* weights, int64_t channels, int64_t plane,
   };
   for (int64_t channel = 0; channel < channels; ++channel) {
     float g[9];
-    std::memcpy(g, weights + channel * static_cast<int64_t>(sizeof g), sizeof g);
+    if (dtype == DataType::Float(32)) {
+      std::memcpy(g, weights + channel * static_cast<int64_t>(sizeof g), sizeof g);
+    } else {
+      for (int64_t i = 0; i < 9; ++i)
+        g[i] = static_cast<float>(LoadFloat(weights + (channel * 9 + i) * dtype.bytes(), dtype));
+    }
     float* to = transformed + position(channel);
     for (int64_t u = 0; u < kWinogradTile; ++u) {
       double row[3];

@@ -22,9 +22,9 @@ struct WinogradGrid {
   PrimExpr across;
 };
 
-/// B' d B of each tile d of an image (n, c, h, w), as (4, 4, n, c, tiles); of one (n, h, w, c) with `channels_last`, as
-/// (4, 4, n, down, across, c). `before`: rows and columns of zeros above and left of the image; beyond it are zeros,
-/// too.
+/// B' d B of each tile d, widened where floats are narrow, of an image (n, c, h, w), as (4, 4, n, c, tiles); of one (n,
+/// h, w, c) with `channels_last`, as (4, 4, n, down, across, c). `before`: rows and columns of zeros above and left of
+/// the image; beyond it are zeros, too.
 te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid,
                          bool channels_last);
 /// The products of transformed weights (4, 4, k, c) and tiles (4, 4, n, c, tiles), as (4, 4, n, k, tiles); of weights
@@ -36,13 +36,13 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles);
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& extents, const WinogradGrid& grid);
 
 /// The convolution of an image (n, h, w, c) by transformed weights (⌈k / l⌉, 4, 4, c, l), as an image (n, h, w, k) of
-/// `extents` h, w, k: the three above, in one function.
+/// `extents` h, w, k and of the first one's type: the three above, in one function.
 te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
                           const Array<PrimExpr>& extents);
 
-/// G g G' of 3 × 3 weights, floats at any address, of so many pairs of channels: the 16 numbers of the i-th pair,
-/// `plane` from one to the next, the first at `position(i)`.
-void WinogradWeights(const char* weights, int64_t channels, int64_t plane,
+/// G g G' of 3 × 3 weights of `dtype`, float32 or narrower, at any address, of so many pairs of channels: the 16
+/// numbers of the i-th pair, `plane` from one to the next, the first at `position(i)`.
+void WinogradWeights(const char* weights, DataType dtype, int64_t channels, int64_t plane,
                      const std::function<int64_t(int64_t)>& position, float* transformed);
 
 }  // namespace deuteron::topi

@@ -28,7 +28,7 @@ class Module:
             T_softmax_exp = T.alloc_buffer((T.int64(128),))
             T_softmax_expsum = T.alloc_buffer((T.int64(32),))
             for i0_1_v in T.unroll(T.int64(4)):
-                T_softmax_maxelem[i0_1_v * T.int64(8):i0_1_v * T.int64(8) + T.int64(8)] = T.Broadcast(T.float32(-65504.0), 8)
+                T_softmax_maxelem[i0_1_v * T.int64(8):i0_1_v * T.int64(8) + T.int64(8)] = T.Broadcast(T.float32(-3.4028234663852886e+38), 8)
             for k in range(T.int64(4)):
                 for i0_1_v in T.unroll(T.int64(4)):
                     T_softmax_maxelem[i0_1_v * T.int64(8):i0_1_v * T.int64(8) + T.int64(8)] = T.max(T_softmax_maxelem[T.Ramp(i0_1_v * T.int64(8), T.int64(1), 8)], T.Cast("float32x8", x_1[T.Ramp(i0_0 * T.int64(32) + k * T.int64(64) + i0_1_v * T.int64(8), T.int64(1), 8)]))

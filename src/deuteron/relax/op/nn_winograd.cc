@@ -39,11 +39,12 @@ Type InferWinogradInput(const Call& call, const BlockBuilder& builder) {
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto shape = ShapeOf(data);
   const auto* attrs = AttrsOf<WinogradInputAttrsNode>(call);
-  if (!shape) return TensorType::WithNDim(5, data->dtype, data->vdevice);
+  const DataType wide = topi::AccumulatorType(data->dtype);
+  if (!shape) return TensorType::WithNDim(5, wide, data->vdevice);
   if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
   const topi::WinogradGrid grid = GridOf(call, attrs->tiles, ResultExtents(*shape, 2, attrs->padding, builder));
   const PrimExpr side = I64(topi::kWinogradTile);
-  return TensorType({side, side, (*shape)[0], (*shape)[1], grid.down * grid.across}, data->dtype, data->vdevice);
+  return TensorType({side, side, (*shape)[0], (*shape)[1], grid.down * grid.across}, wide, data->vdevice);
 }
 
 Expr LegalizeWinogradInput(BlockBuilder& builder, const Call& call) {
@@ -116,7 +117,10 @@ Type InferWinogradConv2D(const Call& call, const BlockBuilder& builder) {
   CheckRank(call, 0, 4);
   CheckRank(call, 1, 5);
   const TensorTypeNode* data = TensorArg(call, 0);
-  const DataType dtype = CommonDType(call, 0, 1);
+  const DataType dtype = data->dtype;
+  if (TensorArg(call, 1)->dtype != topi::AccumulatorType(dtype))
+    ThrowOpError(call, Describe(call->args[1].ty()) + " is no tensor of transformed weights for " +
+                           Describe(call->args[0].ty()));
   const auto shape = ShapeOf(data), weights = ShapeOf(TensorArg(call, 1));
   const auto* attrs = AttrsOf<WinogradConv2DAttrsNode>(call);
   if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");

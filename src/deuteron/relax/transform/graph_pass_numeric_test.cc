@@ -73,14 +73,14 @@ TEST(GraphPassNumbers, CombineParallelMatmul) { EXPECT_GE(CheckTextTests("Combin
 
 /// A convolution of constant random 3 × 3 weights: `attributes` besides them.
 IRModule ConvOfConstant(const std::string& data, int64_t out_channels, int64_t in_channels,
-                        const std::string& attributes, int64_t window = 3) {
+                        const std::string& attributes, int64_t window = 3, const std::string& dtype = "float32") {
   const std::string shape = std::to_string(out_channels) + ", " + std::to_string(in_channels) + ", " +
                             std::to_string(window) + ", " + std::to_string(window);
   const IRModule module =
-      script::ParseModule("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + data +
-                              "), \"float32\"), w: R.Tensor((" + shape +
-                              "), \"float32\")):\n        with R.dataflow():\n            y = R.nn.conv2d(x, w" +
-                              attributes + ")\n            R.output(y)\n        return y\n",
+      script::ParseModule("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + data + "), \"" +
+                              dtype + "\"), w: R.Tensor((" + shape + "), \"" + dtype +
+                              "\")):\n        with R.dataflow():\n            y = R.nn.conv2d(x, w" + attributes +
+                              ")\n            R.output(y)\n        return y\n",
                           "conv.py");
   const Arguments arguments = RandomArguments(module, 3, 2);
   return relax::BindParams("main", {{"w", arguments[arguments.size() - 1].cast<Tensor>()}})(module);
@@ -119,6 +119,43 @@ TEST(ConvToWinograd, GivesWhatTheConvolutionGives) {
     const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
     EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 2e-6).problem, "");
   }
+}
+
+/// Narrow floats are transformed in float32. What lies half way between two of them may be rounded to either.
+TEST(ConvToWinograd, GivesWhatTheConvolutionOfNarrowFloatsGives) {
+  CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+  CompileOptions direct = options;
+  direct.disabled_passes = {"ConvToWinograd"};
+  const TargetScope target(Target::Parse(options.target));
+  const std::pair<const char*, const char*> cases[] = {
+      {"1, 80, 23, 31", ", padding=[1, 1, 1, 1]"},
+      {"2, 19, 27, 80", ", padding=[1, 0, 0, 2], data_layout=\"NHWC\""},
+      {"\"n\", 16, 16, 80", ", padding=[1, 1, 1, 1], data_layout=\"NHWC\""},
+  };
+  for (const auto& [dtype, step] : {std::pair("float16", 0x1p-10), std::pair("bfloat16", 0x1p-7)}) {
+    for (const auto& [data, attributes] : cases) {
+      SCOPED_TRACE(std::string(data) + " " + dtype);
+      const IRModule module = ConvOfConstant(data, 96, 80, attributes, 3, dtype);
+      EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_"));
+      const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
+      const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
+      const double single = 1e-6, tolerance = single * step / ToleranceOf(DataType(expected[0].dtype()), single);
+      EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), tolerance).problem, "");
+    }
+  }
+}
+
+/// Where the CPU multiplies pairs of bfloat16 that is faster.
+TEST(ConvToWinograd, LeavesPairsOfBrainFloats) {
+  const TargetScope target(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
+  const auto is_transformed = [](const std::string& dtype) {
+    const std::string attributes = ", padding=[1, 1, 1, 1], data_layout=\"NHWC\"";
+    return Mentions(relax::ConvToWinograd()(ConvOfConstant("1, 40, 40, 96", 96, 96, attributes, 3, dtype)),
+                    "winograd_");
+  };
+  EXPECT_TRUE(is_transformed("float32"));
+  EXPECT_TRUE(is_transformed("float16"));
+  EXPECT_FALSE(is_transformed("bfloat16"));
 }
 
 /// With channels last the kernel computes a block of tiles at a time: those at the end have fewer rows and columns,

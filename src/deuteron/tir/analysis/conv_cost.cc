@@ -90,6 +90,7 @@ std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvW
   if (!work.may_transform || work.products_at_once != 1 || work.result.size() != 2) return std::nullopt;
   if (!work.has_known_sides && layout != ImageLayout::kChannelsLast) return std::nullopt;
   return PlanWinograd(costs.machine(), {.weights = work.weights,
+                                        .weight_bytes = work.weight_bytes,
                                         .strides = work.strides,
                                         .dilation = work.dilation,
                                         .groups = work.groups,

@@ -23,8 +23,11 @@ struct ConvWork {
   int64_t groups = 1;
   /// Products of neighbours along the channels that one instruction sums up in a lane.
   int64_t products_at_once = 1;
-  /// Whether products of transformed tiles may stand for it (ConvToWinograd): float32 and constant weights.
+  /// Whether products of transformed tiles may stand for it (ConvToWinograd): constant weights, floats of 32 bits or
+  /// fewer.
   bool may_transform = false;
+  /// Of one weight.
+  int64_t weight_bytes = 4;
   /// Runs for which its weights are transformed once; 0: any number.
   int64_t expected_runs = 0;
   /// Whether the sides of the image are known: else there are such tiles of channels last alone, and no vectors of the

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "deuteron/tir/analysis/factors.h"
+
 namespace deuteron::tir {
 namespace {
 
@@ -129,6 +131,11 @@ std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const W
   return best;
 }
 
+bool MayTransform(DataType weights, const Target& target) {
+  if (weights.is_bfloat16()) return !MultipliesBfloat16(target);
+  return weights == DataType::Float(32) || weights == DataType::Float(16);
+}
+
 std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv) {
   const std::vector<int64_t> ones = {1, 1};
   if (conv.weights.size() != 4 || conv.weights[2] != 3 || conv.weights[3] != 3 || conv.strides != ones ||
@@ -138,7 +145,8 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
   const CostModel costs(machine);
   const int64_t lanes = machine.Lanes(32);
   WinogradPlan plan{.tiles_down = (conv.height + 1) / 2, .tiles_across = (conv.width + 1) / 2};
-  const double more_weights = (16 - 9) * Elements(conv.weights) / 9 * sizeof(float) / machine.CopiedBytesPerCycle();
+  const auto more_bytes = static_cast<double>(16 * sizeof(float)) - static_cast<double>(9 * conv.weight_bytes);
+  const double more_weights = more_bytes * Elements(conv.weights) / 9 / machine.CopiedBytesPerCycle();
   double once = 0;
   if (conv.all_images > 0) {
     once = kSecondsOfPair * machine.ghz * 1e9 * static_cast<double>(conv.weights[0] * conv.weights[1]) /

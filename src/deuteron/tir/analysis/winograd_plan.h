@@ -6,14 +6,21 @@
 #include <optional>
 #include <vector>
 
+#include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::tir {
 
-/// A convolution in two spatial axes of float32 by constant weights.
+/// Whether convolutions by constant weights of that type may be computed so: those of float32, and of narrower floats
+/// where the target does not multiply pairs of these.
+bool MayTransform(DataType weights, const Target& target);
+
+/// A convolution in two spatial axes by constant weights.
 struct PlaneConv {
   /// Output and input channels, rows and columns of the window.
   std::vector<int64_t> weights;
+  /// Of one weight.
+  int64_t weight_bytes = 4;
   std::vector<int64_t> strides;
   std::vector<int64_t> dilation;
   int64_t groups = 1;

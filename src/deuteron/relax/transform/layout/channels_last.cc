@@ -160,8 +160,9 @@ class Chooser {
       work.result.push_back(along(*result->shape, out, letter));
       work.weights.push_back(along(*kernel->shape, window, letter));
     }
-    work.may_transform = call->args[1]->kind == RelaxKind::kConstant && kernel->dtype == DataType::Float(32) &&
-                         result->dtype == DataType::Float(32);
+    work.may_transform = call->args[1]->kind == RelaxKind::kConstant &&
+                         tir::MayTransform(kernel->dtype, Target::Current()) && result->dtype == kernel->dtype;
+    work.weight_bytes = kernel->dtype.bytes();
     work.expected_runs = expected_runs_;
     return work;
   }

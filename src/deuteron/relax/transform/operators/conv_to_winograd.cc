@@ -12,11 +12,14 @@
 /// Each sum is over the channels alone; the transforms add what is of the same size, so that results are about as
 /// precise as those of the direct sum.
 ///
-/// It must not touch windows that are computed at run time, strides, dilation or groups, types other than float32,
-/// images of symbolic size with their channels first (the batch may be symbolic), or convolutions for which the cost
-/// model sees no gain: the transforms take as long for few channels as for many, weights that are 16/9 as large are
-/// read from memory, and of few runs each bears a part of the transform of weights. Where the precision that is asked
-/// for is bfloat16, and the target multiplies pairs of these (PackWeights), there is none.
+/// Of float16 and bfloat16 all of this is float32, and what the convolution stores is rounded once, as it is in others.
+///
+/// It must not touch windows that are computed at run time, strides, dilation or groups, integers or float64, images of
+/// symbolic size with their channels first (the batch may be symbolic), or convolutions for which the cost
+/// model sees no gain: the transforms take as long for few channels as for many, weights that are 16/9 as large (of 16
+/// bits 32/9) are read from memory, and of few runs each bears a part of the transform of weights. Where weights are
+/// bfloat16, or the precision that is asked for is, and the target multiplies pairs of these (PackWeights), there is
+/// none.
 ///
 /// Place: on operators, of those that no library has taken, when layouts are chosen, before weights are packed.
 #include <algorithm>
@@ -24,6 +27,7 @@
 #include <utility>
 
 #include "deuteron/ir/transform/precision.h"
+#include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
@@ -67,11 +71,13 @@ class WinogradConverter : public EmittingRewriter {
     const int64_t first = is_last ? 1 : 2;
     const PrimExpr &rows = (*result->shape)[first], &columns = (*result->shape)[first + 1];
     const bool is_known = AsConstInt(rows) && AsConstInt(columns);
-    if (!is_plain || dtype != DataType::Float(32) || result->dtype != dtype || !(is_known || is_last)) return false;
+    const bool is_taken = tir::MayTransform(dtype, Target::Current()) && result->dtype == dtype;
+    if (!is_plain || !is_taken || !(is_known || is_last)) return false;
     const int64_t height = tir::AssumedExtent(rows, tir::kUnknownSide);
     const int64_t width = tir::AssumedExtent(columns, tir::kUnknownSide);
     const int64_t images = tir::AssumedExtent((*result->shape)[0], 1);
     const auto plan = tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
+                                                                    .weight_bytes = dtype.bytes(),
                                                                     .strides = Expanded(attrs->strides, 2),
                                                                     .dilation = Expanded(attrs->dilation, 2),
                                                                     .groups = attrs->groups,
@@ -92,7 +98,9 @@ class WinogradConverter : public EmittingRewriter {
     } else {
       const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
       const Var products = Emit(nn::WinogradProduct(Once(kernel, 0), transformed), call->span, out);
-      value = builder_.Normalize(nn::WinogradOutput(products, {height, width}, tiles));
+      value = nn::WinogradOutput(products, {height, width}, tiles);
+      if (dtype != DataType::Float(32)) value = Astype(Emit(value, call->span, out), dtype);
+      value = builder_.Normalize(value);
     }
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));
@@ -135,14 +143,15 @@ class WinogradConverter : public EmittingRewriter {
   static Constant Transformed(const Constant& weights, const ffi::Shape& shape, int64_t plane,
                               const std::function<int64_t(int64_t)>& position) {
     const auto channels = weights->data.shape();
-    Tensor transformed = runtime::AllocTensor(shape, DataType(weights->data.dtype()));
+    Tensor transformed = runtime::AllocTensor(shape, DataType::Float(32));
     const Tensor data = ContiguousData(weights);
     const char* from = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
+    const DataType dtype(weights->data.dtype());
     auto* to = static_cast<float*>(transformed.data_ptr());
     MakeInParallel(channels[0], transformed.numel() * 4, [&](int64_t begin, int64_t end) {
       const int64_t first = begin * channels[1];
       topi::WinogradWeights(
-          from + first * 9 * sizeof(float), end * channels[1] - first, plane,
+          from + first * 9 * dtype.bytes(), dtype, end * channels[1] - first, plane,
           [&](int64_t pair) { return position(first + pair); }, to);
     });
     LetGoOfData(weights);

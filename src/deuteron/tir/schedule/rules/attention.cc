@@ -24,7 +24,6 @@
 #include <algorithm>
 
 #include "deuteron/arith/analyzer.h"
-#include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/attention_stage.h"
 #include "deuteron/tir/schedule/rules/softmax.h"
@@ -63,10 +62,9 @@ class AttentionScheduler {
     const PrimExpr keys = tile_.HasBlocks() ? I64(tile_.block) : plan_.keys;
     // Halves that products widen are so once a tile.
     const DataType given = plan_.queries->buffer->dtype;
-    const bool is_widened = given == DataType::Float(16) && IsNarrowFloat(given, thread_);
-    queries_ = Buffer("queries", is_widened ? DataType::Float(32) : given,
+    queries_ = Buffer("queries", given == DataType::Float(16) ? DataType::Float(32) : given,
                       {ExtentOf(plan_.scores, AttentionAxis::kDepth), height});
-    masked_ = Buffer("scores", Masked()->dtype, {keys, height});
+    masked_ = Buffer("scores", Kept(Masked()->dtype), {keys, height});
     exponent_ = Buffer("exponentials", dtype, {keys, height});
     sum_ = Buffer("sum", WriteBuffer(plan_.sum)->dtype, {height});
     products_ = Buffer("products", WriteBuffer(plan_.output)->dtype, {ExtentOf(plan_.output, kColumn), height});
@@ -149,6 +147,9 @@ class AttentionScheduler {
     return nullptr;
   }
 
+  /// What stages hand on is computed in float32, and not rounded in between.
+  static DataType Kept(DataType dtype) { return IsNarrow(dtype) ? DataType::Float(32) : dtype; }
+
   /// Elements of 32 bits, which are transposed in registers.
   static DataType Widened(DataType dtype) {
     if (dtype.bytes() == 4) return dtype;
@@ -195,12 +196,13 @@ class AttentionScheduler {
       const auto is_known = [&](const Buffer& buffer) { return buffer.same_as(exponent); };
       if (std::none_of(allocated_.begin(), allocated_.end(), is_known)) allocated_.push_back(exponent);
     }
-    for (const Buffer& mask : masks_) {
-      const Buffer whole(mask->name, mask->dtype, masked->shape);
-      stmt = schedule::ReplaceBuffer(stmt, mask, whole);
+    for (const Buffer& copy : copies_) {
+      const auto of_block = [&](const PrimExpr& extent) { return extent.same_as(keys) ? masked->shape[0] : extent; };
+      const Buffer whole(copy->name, copy->dtype, {of_block(copy->shape[0]), of_block(copy->shape[1])});
+      stmt = schedule::ReplaceBuffer(stmt, copy, whole);
       allocated_.push_back(whole);
     }
-    masks_.clear();
+    copies_.clear();
     masked_ = masked;
     exponent_ = exponent;
     stages->push_back(stmt);
@@ -218,17 +220,53 @@ class AttentionScheduler {
     stages->push_back(Scheduled(stage, {}, {maximum_, sum_, products_}));
   }
 
+  /// Whether an index of a block counts that axis.
+  bool IsAlong(int axis, const Block& name, const PrimExpr& index) const {
+    const Array<IterVar> iters = schedule_.Get(name)->iter_vars;
+    const AttentionAxes& axes = plan_.iters.at(name);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (axes[i] == axis && iters[static_cast<int64_t>(i)]->var.same_as(index)) return true;
+    }
+    return false;
+  }
+
+  /// Keys or values of 16 bits, which a product reads as scalars, are widened before, a vector of them at a time and in
+  /// the order in which they lie.
+  const char* Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
+                    Array<Buffer>* inputs, Array<Stmt>* stages) {
+    const MatmulRoles roles = *ClassifyBlock(schedule_.Get(name)).matmul;
+    const auto has_rows = [&](const BufferLoad& load) {
+      return load.same_as(plan_.queries) || load->buffer.same_as(WriteBuffer(plan_.weights));
+    };
+    const BufferLoad& load = has_rows(roles.lhs_load) ? roles.rhs_load : roles.lhs_load;
+    if (!IsNarrow(load->dtype)) return nullptr;
+    const bool by_key = IsAlong(kKey, name, load->indices.back());
+    const AttentionAxes axes = by_key ? AttentionAxes{along.axis, kKey} : AttentionAxes{kKey, along.axis};
+    Array<PrimExpr> shape = {keys, along.extent};
+    if (by_key) shape = {along.extent, keys};
+    const Buffer copy("widened", DataType::Float(32), shape);
+    AttentionStage widening = StageOf(Filled(), keys);
+    if (const char* why = widening.AddCopy(name, load, copy, axes)) return why;
+    stages->push_back(Scheduled(widening, {}, {copy}));
+    stage->ReadCopy(load, copy, axes);
+    inputs->push_back(copy);
+    copies_.push_back(copy);
+    return nullptr;
+  }
+
   const char* Scores(const PrimExpr& keys, Array<Stmt>* stages) {
     AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
     stage.Keep(Masked(), masked_, {kKey, kRow});
     if (!plan_.masked.empty()) {
       const Buffer scores = WriteBuffer(plan_.scores);
-      const Buffer part("products", scores->dtype, masked_->shape);
+      const Buffer part("products", Kept(scores->dtype), masked_->shape);
       stage.Keep(scores, part, {kKey, kRow});
       stage.Allocate(part);
     }
     stage.ReadCopy(plan_.queries, queries_, {AttentionAxis::kDepth, kRow});
     Array<Buffer> inputs{queries_};
+    const Axis depth{AttentionAxis::kDepth, ExtentOf(plan_.scores, AttentionAxis::kDepth)};
+    if (const char* why = Widen(plan_.scores, depth, keys, &stage, &inputs, stages)) return why;
     if (const char* why = stage.Add(plan_.scores, {kKey, kRow, AttentionAxis::kDepth})) return why;
     if (!plan_.masked.empty()) {
       for (const BufferLoad& load : plan_.MasksOfPairs(schedule_)) {
@@ -236,7 +274,7 @@ class AttentionScheduler {
         if (const char* why = BringRows(plan_.masked, load, {kKey, keys}, tile_.IsFull(), mask, stages)) return why;
         stage.ReadCopy(load, mask, {kKey, kRow});
         inputs.push_back(mask);
-        masks_.push_back(mask);
+        copies_.push_back(mask);
       }
       if (const char* why = stage.Add(plan_.masked, {kKey, kRow})) return why;
     }
@@ -309,12 +347,16 @@ class AttentionScheduler {
     // The weights are not divided by their sum yet.
     stage.Keep(WriteBuffer(plan_.weights), weights_, {kKey, kRow});
     const AttentionAxes order{kColumn, kRow, kKey};
+    Array<Buffer> inputs{weights_};
+    const Axis columns{kColumn, ExtentOf(plan_.output, kColumn)};
+    if (const char* why = Widen(plan_.output, columns, keys, &stage, &inputs, stages)) return why;
     if (!tile_.HasBlocks()) {
       stage.Keep(whole, products_, {kColumn, kRow});
       if (const char* why = stage.Add(plan_.output, order)) return why;
-      stages->push_back(Scheduled(stage, {weights_}, {products_}));
+      stages->push_back(Scheduled(stage, inputs, {products_}));
       return nullptr;
     }
+    for (const Buffer& buffer : {products_, correction_}) inputs.push_back(buffer);
     const Buffer part("products", whole->dtype, products_->shape);
     const Buffer next("next_products", whole->dtype, products_->shape);
     stage.Keep(whole, part, {kColumn, kRow});
@@ -324,7 +366,7 @@ class AttentionScheduler {
       return BufferLoad(products_, {i[0], i[1]}) * CastTo(whole->dtype, BufferLoad(correction_, {i[1]})) +
              BufferLoad(part, {i[0], i[1]});
     });
-    stages->push_back(Updated(Scheduled(stage, {weights_, products_, correction_}, {next}), products_, next));
+    stages->push_back(Updated(Scheduled(stage, inputs, {next}), products_, next));
     return nullptr;
   }
 
@@ -441,7 +483,7 @@ class AttentionScheduler {
   Buffer maximum_;
   Buffer correction_;
   /// Of the block of keys at hand, as the scores lie.
-  std::vector<Buffer> masks_;
+  std::vector<Buffer> copies_;
   /// The exponentials, where the softmax left them.
   Buffer weights_;
   Array<Buffer> allocated_;

@@ -42,6 +42,7 @@ class TileChooser {
         columns_(AssumedExtent(plan.ExtentOf(schedule, plan.output, AttentionAxis::kColumn))),
         batch_(AssumedProduct(Array<PrimExpr>(plan.batch.begin(), plan.batch.end()))),
         bytes_(schedule.WriteBuffer(plan.exponent)->dtype.bytes()),
+        is_widened_(IsNarrow(plan.queries->dtype)),
         is_causal_(!plan.VisibleKeys(schedule, I64(0)).same_as(plan.keys)) {}
 
   /// Rows of a tile, keys of a block; no keys if all are one.
@@ -102,12 +103,15 @@ class TileChooser {
     const double passes = kPassesOverScores * static_cast<double>(bytes_) * CyclesPerByte(scores_bytes);
     const double step_bytes = static_cast<double>(bytes_ * (depth_ + columns_));
     const double operands = step_bytes * CyclesPerByte(step_bytes * static_cast<double>(keys_)) / filled;
+    const int64_t vector_bytes = machine_.vector_bits / 8;
+    const double copied = costs_.CyclesToWiden() + costs_.CyclesOfCopy(vector_bytes) / 2;
+    const double widening = is_widened_ ? step_bytes / static_cast<double>(vector_bytes) * copied / filled : 0;
     // Two operands of all of a tile's rows that a block reads, and one that it corrects.
     const double beside = static_cast<double>(bytes_ * height * (depth_ + columns_));
     const double correction = is_corrected ? 2 * static_cast<double>(columns_ * bytes_) * CyclesPerByte(beside) +
                                                  kCyclesOfBlock / static_cast<double>(height)
                                            : 0;
-    const double cycles = waste * (products + passes + correction / static_cast<double>(block)) + operands;
+    const double cycles = waste * (products + passes + correction / static_cast<double>(block)) + operands + widening;
     // Of keys that no row of a tile sees only blocks are left out.
     const auto computed = static_cast<double>(rows_ + height) / static_cast<double>(2 * rows_);
     return is_causal_ && is_corrected ? cycles * std::min(computed, 1.0) : cycles;
@@ -137,6 +141,8 @@ class TileChooser {
   const int64_t columns_;
   const double batch_;
   const int64_t bytes_;
+  /// Whether keys and values are widened for each tile.
+  const bool is_widened_;
   const bool is_causal_;
 };
 

@@ -12,9 +12,9 @@ namespace {
 /// Of fewer rows, each panel is read about as often as it would be copied.
 constexpr int64_t kFewestRowsOfPanels = 8;
 
-/// Whether the block brings what it loads to float32, on a CPU that has no arithmetic of its type.
-bool IsWidened(const SBlock& block, const BufferLoad& load, const Target& target) {
-  if (!load.defined() || !IsNarrowFloat(load->dtype, target)) return false;
+/// Whether the block brings what it loads, floats of 16 bits, to float32.
+bool IsWidened(const SBlock& block, const BufferLoad& load) {
+  if (!load.defined() || !(load->dtype.is_bfloat16() || load->dtype.element() == DataType::Float(16))) return false;
   bool is_widened = false;
   PostOrderVisit(block->body, [&](const ObjectRef& node) {
     const auto* cast = node.as<CastNode>();
@@ -37,7 +37,7 @@ Block CopyNarrowRows(Schedule* schedule, const Target& target, const Contraction
   const MatmulRoles roles = *ClassifyBlock(block).matmul;
   if (!plan.has_whole_vectors || plan.copied_for != 0) return {};
   const BufferLoad& a = Contains(roles.n, plan.vector) ? roles.lhs_load : roles.rhs_load;
-  if (!IsWidened(block, a, target) || !schedule->IsParameter(a->buffer)) return {};
+  if (!IsWidened(block, a) || !schedule->IsParameter(a->buffer)) return {};
   if (!FitsWidened(a->buffer->shape, target)) return {};
   for (size_t dim = 0; dim < a->indices.size(); ++dim) {
     const auto at = static_cast<int64_t>(dim);

@@ -71,11 +71,16 @@ class TileStage::Mutator : public StmtExprMutator {
       if (const auto value = replace_(op)) return *value;
     }
     auto [buffer, indices] = Place(op->buffer, op->indices);
-    return BufferLoad(buffer, indices);
+    return CastTo(op->dtype, BufferLoad(buffer, indices));
   }
   Stmt VisitBufferStore_(const BufferStoreNode* op) override {
     auto [buffer, indices] = Place(op->buffer, op->indices);
-    return BufferStore(buffer, VisitExpr(op->value), indices);
+    PrimExpr value = VisitExpr(op->value);
+    // Of one that is kept in a wider type, no number is rounded to the other.
+    const auto* rounded = value.as<CastNode>();
+    if (rounded != nullptr && value->dtype != buffer->dtype && rounded->value->dtype == buffer->dtype)
+      value = rounded->value;
+    return BufferStore(buffer, CastTo(buffer->dtype, value), indices);
   }
 
  private:
