@@ -11,6 +11,7 @@
 
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
 #include "deuteron/te/tensor.h"
 #include "deuteron/tir/analysis/verify.h"
 #include "deuteron/tir/functor.h"
@@ -24,6 +25,11 @@ constexpr DataType kFloat = DataType::Float(32);
 /// Symbolic dimensions take these values, in order of first occurrence.
 inline const std::vector<int64_t> kSymbolValues = {7, 5, 3};
 
+inline char* ElementAt(const Tensor& tensor, int64_t i) {
+  return static_cast<char*>(tensor.data_ptr()) + i * ElementBytes(tensor.dtype());
+}
+
+/// Tensors of floats.
 inline std::vector<Tensor> RandomArguments(const PrimFunc& func, uint32_t seed) {
   std::mt19937 rng(seed);
   std::uniform_int_distribution<int> values(-8, 8);
@@ -43,7 +49,7 @@ inline std::vector<Tensor> RandomArguments(const PrimFunc& func, uint32_t seed) 
     Tensor tensor = runtime::AllocTensor(shape, buffer->dtype);
     int64_t size = 1;
     for (const int64_t extent : shape) size *= extent;
-    for (int64_t i = 0; i < size; ++i) static_cast<float*>(tensor.data_ptr())[i] = static_cast<float>(values(rng)) / 4;
+    for (int64_t i = 0; i < size; ++i) StoreFloat(ElementAt(tensor, i), tensor.dtype(), values(rng) / 4.0);
     tensors.push_back(tensor);
   }
   return tensors;
@@ -63,10 +69,10 @@ inline void ExpectSameResults(const PrimFunc& before, const PrimFunc& after, dou
   interpreter::RunPrimFunc(before, want);
   interpreter::RunPrimFunc(after, got);
   for (size_t t = 0; t < want.size(); ++t) {
-    const auto* a = static_cast<const float*>(want[t].data_ptr());
-    const auto* b = static_cast<const float*>(got[t].data_ptr());
     for (int64_t i = 0; i < want[t].numel(); ++i) {
-      ASSERT_NEAR(a[i], b[i], tolerance * std::max(1.0F, std::abs(a[i]))) << "tensor " << t << " element " << i;
+      const double a = LoadFloat(ElementAt(want[t], i), want[t].dtype());
+      const double b = LoadFloat(ElementAt(got[t], i), got[t].dtype());
+      ASSERT_NEAR(a, b, tolerance * std::max(1.0, std::abs(a))) << "tensor " << t << " element " << i;
     }
   }
 }

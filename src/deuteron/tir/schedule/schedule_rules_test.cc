@@ -53,16 +53,16 @@ PrimFunc ConvolutionOfPixels(int64_t channels, int64_t filters, int64_t side) {
 }
 
 /// The same with channels last, the weights in panels.
-PrimFunc PointwiseConvolutionOfPanels(int64_t side, int64_t depth, int64_t panels, int64_t length) {
-  const te::Tensor x = te::Placeholder({I64(1), I64(side), I64(side), I64(depth)}, kFloat, "x");
-  const te::Tensor w = te::Placeholder({I64(panels), I64(depth), I64(length)}, kFloat, "w");
+PrimFunc PointwiseConvolutionOfPanels(int64_t side, int64_t depth, int64_t panels, int64_t length,
+                                      DataType dtype = kFloat) {
+  const te::Tensor x = te::Placeholder({I64(1), I64(side), I64(side), I64(depth)}, dtype, "x");
+  const te::Tensor w = te::Placeholder({I64(panels), I64(depth), I64(length)}, dtype, "w");
   const IterVar rc = te::ReduceAxis(I64(depth), "rc");
   const te::Tensor conv = te::Compute(
       {I64(1), I64(side), I64(side), I64(panels * length)},
       [&](const Array<Var>& i) {
-        return te::Sum(
-            x({i[0], i[1], i[2], rc->var}) * w({FloorDiv(i[3], I64(length)), rc->var, FloorMod(i[3], I64(length))}),
-            {rc});
+        const PrimExpr weight = w({FloorDiv(i[3], I64(length)), rc->var, FloorMod(i[3], I64(length))});
+        return te::Sum(CastTo(kFloat, x({i[0], i[1], i[2], rc->var})) * CastTo(kFloat, weight), {rc});
       },
       "conv");
   return te::CreatePrimFunc({x, w, Relu(conv)});
@@ -123,6 +123,25 @@ TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
           EXPECT_EQ(Schedule(scheduled.func).HasBlock("conv_rf"), depth > 160);
         }
       }
+    }
+  }
+}
+
+/// Panels of 16 bits are widened once where many tiles of rows pass by, and by each tile where few do, or where the
+/// cache does not hold a panel beside the rows.
+TEST(ScheduleRules, NarrowPanelsAreWidenedOnceForManyRows) {
+  for (const DataType dtype : {DataType::Float(16), DataType::BFloat16()}) {
+    const auto scheduled = [&](int64_t side, int64_t depth, const std::string& machine) {
+      const PrimFunc func = PointwiseConvolutionOfPanels(side, depth, /*panels=*/3, /*length=*/32, dtype);
+      const ScheduledFunc made = ApplyScheduleRules(func, Target::Parse("llvm -threads=2 -mcpu=" + machine));
+      if (side * side * depth < 10000) ExpectSame(func, made.func, 1e-4);
+      return Schedule(made.func);
+    };
+    for (const char* machine : {"x86-64-v3", "x86-64-v4", "x86-64-v3 -l2-bytes=65536"}) {
+      SCOPED_TRACE(machine);
+      EXPECT_TRUE(scheduled(12, 60, machine).HasBlock("w_cache"));
+      EXPECT_FALSE(scheduled(3, 60, machine).HasBlock("w_cache"));
+      EXPECT_FALSE(scheduled(12, 40000, machine).HasBlock("w_cache"));
     }
   }
 }

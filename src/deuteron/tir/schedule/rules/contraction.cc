@@ -383,6 +383,7 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
 /// `moves_data`: operands may be copied into another order, and sums kept in memory.
 bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan plan, bool moves_data) {
   if (moves_data) LayPanels(schedule, target, &plan);
+  if (moves_data && plan.panels.empty()) WidenPanels(schedule, target, &plan);
   if (!PlanContraction(*schedule, target, &plan)) return false;
   if (!moves_data) plan.parts_in_memory = plan.copied_for = 0;
   if (plan.widened.empty()) plan.widened = CopyNarrowRows(schedule, target, plan);

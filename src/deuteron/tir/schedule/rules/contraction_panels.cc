@@ -11,6 +11,8 @@ namespace {
 
 /// Of fewer rows, each panel is read about as often as it would be copied.
 constexpr int64_t kFewestRowsOfPanels = 8;
+/// Of fewer tiles, to widen a panel takes as long as each of them takes to widen what it loads.
+constexpr int64_t kFewestTilesOfWidened = 4;
 
 /// Whether the block brings what it loads, floats of 16 bits, to float32.
 bool IsWidened(const SBlock& block, const BufferLoad& load) {
@@ -47,6 +49,29 @@ Block CopyNarrowRows(Schedule* schedule, const Target& target, const Contraction
     if (!IsOne(a->buffer->shape[at]) && std::none_of(block->iter_vars.begin(), block->iter_vars.end(), runs)) return {};
   }
   return CopyOperand(schedule, plan.anchor, a->buffer);
+}
+
+void WidenPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) {
+  const SBlock block = schedule->Get(plan->anchor);
+  const MatmulRoles roles = *ClassifyBlock(block).matmul;
+  const auto written = GetReductionUpdate(block);
+  const auto columns = written ? LastIndexIter(block, written->indices) : std::nullopt;
+  if (!columns || columns->block) return;
+  const bool is_rhs = Contains(roles.n, columns->iter);
+  if (!is_rhs && !Contains(roles.m, columns->iter)) return;
+  const BufferLoad& b = is_rhs ? roles.rhs_load : roles.lhs_load;
+  if (!IsWidened(block, b) || !schedule->IsParameter(b->buffer)) return;
+  const auto elements = [&](const std::vector<size_t>& axes) {
+    int64_t count = 1;
+    for (const size_t axis : axes) count *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+    return count;
+  };
+  const CostModel costs(target.machine);
+  const int64_t rows = elements(is_rhs ? roles.m : roles.n), depth = elements(roles.k);
+  const int64_t vectors = costs.PanelVectors(AssumedExtent(block->iter_vars[columns->iter]->dom->extent));
+  const int64_t bytes = depth * vectors * Lanes(target) * static_cast<int64_t>(sizeof(float));
+  if (rows < kFewestTilesOfWidened * costs.BestTile(rows, vectors).rows || bytes > costs.PanelBytes()) return;
+  plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
 }
 
 void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) {

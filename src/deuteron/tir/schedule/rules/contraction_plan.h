@@ -12,7 +12,7 @@ namespace deuteron::tir {
 struct ContractionPlan {
   Block anchor;
   Block epilogue;
-  /// The block that lays B out in panels, where it does not lie so.
+  /// The block that lays B out in panels, where it does not lie so, or widens these.
   Block panels;
   /// Elements of a row of a panel, where the number of columns is a multiple of that which the run tells.
   std::optional<int64_t> panel_length;
@@ -88,6 +88,9 @@ Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand)
 /// scalar that it loads of them (WidenBuffers holds them in float32); empty if none does, or they are part of a larger
 /// tensor.
 Block CopyNarrowRows(Schedule* schedule, const Target& target, const ContractionPlan& plan);
+/// Has panels of B that are narrower widened as they lie, once for all rows that pass by, where these are many tiles:
+/// each would do so with every vector that it loads.
+void WidenPanels(Schedule* schedule, const Target& target, ContractionPlan* plan);
 /// Lays B out in panels of whole vectors of the output's last axis, zeros where that ends, if it does not lie so that a
 /// tile reads it well: across that axis, with a partial vector at the end of each row, or each row on pages of its own.
 void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan);
