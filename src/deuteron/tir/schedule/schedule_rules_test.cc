@@ -127,8 +127,8 @@ TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
   }
 }
 
-/// Panels of 16 bits are widened once where many tiles of rows pass by, and by each tile where few do, or where the
-/// cache does not hold a panel beside the rows.
+/// Panels of 16 bits are widened once where many tiles of rows pass by, and by each tile where few do, as where the
+/// cache does not hold a panel beside many rows, and of long sums.
 TEST(ScheduleRules, NarrowPanelsAreWidenedOnceForManyRows) {
   for (const DataType dtype : {DataType::Float(16), DataType::BFloat16()}) {
     const auto scheduled = [&](int64_t side, int64_t depth, const std::string& machine) {
@@ -137,11 +137,12 @@ TEST(ScheduleRules, NarrowPanelsAreWidenedOnceForManyRows) {
       if (side * side * depth < 10000) ExpectSame(func, made.func, 1e-4);
       return Schedule(made.func);
     };
-    for (const char* machine : {"x86-64-v3", "x86-64-v4", "x86-64-v3 -l2-bytes=65536"}) {
+    for (const char* machine : {"x86-64-v3", "x86-64-v4", "x86-64-v3 -l1-bytes=16384"}) {
       SCOPED_TRACE(machine);
       EXPECT_TRUE(scheduled(12, 60, machine).HasBlock("w_cache"));
       EXPECT_FALSE(scheduled(3, 60, machine).HasBlock("w_cache"));
-      EXPECT_FALSE(scheduled(12, 40000, machine).HasBlock("w_cache"));
+      EXPECT_FALSE(scheduled(12, 1200, machine).HasBlock("w_cache"));
+      EXPECT_FALSE(scheduled(12, 1000, std::string(machine) + " -l2-bytes=131072").HasBlock("w_cache"));
     }
   }
 }

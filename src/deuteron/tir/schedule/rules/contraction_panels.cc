@@ -70,7 +70,10 @@ void WidenPanels(Schedule* schedule, const Target& target, ContractionPlan* plan
   const int64_t rows = elements(is_rhs ? roles.m : roles.n), depth = elements(roles.k);
   const int64_t vectors = costs.PanelVectors(AssumedExtent(block->iter_vars[columns->iter]->dom->extent));
   const int64_t bytes = depth * vectors * Lanes(target) * static_cast<int64_t>(sizeof(float));
-  if (rows < kFewestTilesOfWidened * costs.BestTile(rows, vectors).rows || bytes > costs.PanelBytes()) return;
+  const int64_t fewest = kFewestTilesOfWidened * costs.BestTile(rows, vectors).rows;
+  const int64_t passing = fewest * depth * static_cast<int64_t>(sizeof(float));
+  // Of longer sums few rows pass by a part of a panel.
+  if (rows < fewest || depth > kMostDepth || passing > costs.BesidePanelBytes() || bytes > costs.PanelBytes()) return;
   plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
 }
 

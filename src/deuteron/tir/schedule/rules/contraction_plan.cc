@@ -322,7 +322,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
     for (const size_t axis : row_axes) {
       if (axis < plan->vector && axis != plan->row) plan->inner_rows.push_back(axis);
     }
-  } else if (plan->contiguous_output) {
+  } else if (plan->contiguous_output && plan->panels.empty()) {
     plan->a_budget = costs.PartialPanelBytes();
   }
   if (!plan->row) return true;
