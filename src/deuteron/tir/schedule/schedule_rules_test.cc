@@ -128,7 +128,7 @@ TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
 }
 
 /// Panels of 16 bits are widened once where many tiles of rows pass by, and by each tile where few do, as where the
-/// cache does not hold a panel beside many rows, and of long sums.
+/// cache does not hold a panel beside many rows.
 TEST(ScheduleRules, NarrowPanelsAreWidenedOnceForManyRows) {
   for (const DataType dtype : {DataType::Float(16), DataType::BFloat16()}) {
     const auto scheduled = [&](int64_t side, int64_t depth, const std::string& machine) {

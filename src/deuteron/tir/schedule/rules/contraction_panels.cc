@@ -12,7 +12,7 @@ namespace {
 /// Of fewer rows, each panel is read about as often as it would be copied.
 constexpr int64_t kFewestRowsOfPanels = 8;
 /// Of fewer tiles, to widen a panel takes as long as each of them takes to widen what it loads.
-constexpr int64_t kFewestTilesOfWidened = 4;
+constexpr int64_t kFewestTilesOfWidened = 12;
 
 /// Whether the block brings what it loads, floats of 16 bits, to float32.
 bool IsWidened(const SBlock& block, const BufferLoad& load) {
@@ -72,8 +72,7 @@ void WidenPanels(Schedule* schedule, const Target& target, ContractionPlan* plan
   const int64_t bytes = depth * vectors * Lanes(target) * static_cast<int64_t>(sizeof(float));
   const int64_t fewest = kFewestTilesOfWidened * costs.BestTile(rows, vectors).rows;
   const int64_t passing = fewest * depth * static_cast<int64_t>(sizeof(float));
-  // Of longer sums few rows pass by a part of a panel.
-  if (rows < fewest || depth > kMostDepth || passing > costs.BesidePanelBytes() || bytes > costs.PanelBytes()) return;
+  if (rows < fewest || passing > costs.BesidePanelBytes() || bytes > costs.PanelBytes()) return;
   plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
 }
 
