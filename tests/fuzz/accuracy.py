@@ -8,6 +8,7 @@ times the error of ONNX Runtime or of oneDNN, whichever is less (and more than 4
 """
 
 import argparse
+import math
 import pathlib
 import re
 import sys
@@ -30,6 +31,11 @@ def channels(n):
     return max(n // 9, 1)
 
 
+def side(n):
+    """Of square windows of about n elements."""
+    return math.isqrt(n)
+
+
 def norm(x, epsilon=1e-5):
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + epsilon)
 
@@ -43,6 +49,12 @@ def windows(x, w, stride=1):
     """A convolution of 3 x 3 windows, padded by one."""
     seen = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), (2, 3))[:, :, ::stride, ::stride]
     return np.tensordot(seen, w, ((1, 4, 5), (1, 2, 3))).transpose(0, 3, 1, 2)
+
+
+def channelwise(x, w):
+    """A convolution each of whose channels has a window of its own."""
+    seen = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], (2, 3))
+    return np.einsum("bchwyx,cyx->bchw", seen, w[:, 0])
 
 
 def kernels():
@@ -63,6 +75,7 @@ def kernels():
     yield "global average pool", lambda n: [(1, 3, n, 1)], "(float[1, 3, n, 1] x) => (float y) { y = GlobalAveragePool(x) }", lambda x: x.mean((2, 3), keepdims=True), 10**7
     yield "running sum", one, "(float[3, n] x) => (float y) <int64 a = {1}> { y = CumSum(x, a) }", lambda x: x.cumsum(1), 10**7
     yield "product, 1 row", lambda n: [(1, n), (n, 8)], "(float[1, n] x, float[n, 8] w) => (float y) { y = MatMul(x, w) }", np.matmul, 10**7
+    yield "product, 1 row of 512", lambda n: [(1, n), (n, 512)], "(float[1, n] x, float[n, 512] w) => (float y) { y = MatMul(x, w) }", np.matmul, 10**5
     yield "product, 64 rows", lambda n: [(64, n), (n, 64)], "(float[64, n] x, float[n, 64] w) => (float y) { y = MatMul(x, w) }", np.matmul, 10**6
     yield "product with a column", lambda n: [(4, n), (n, 1)], "(float[4, n] x, float[n, 1] w) => (float y) { y = MatMul(x, w) }", np.matmul, 10**7
     yield "scalar product", lambda n: [(n,), (n,)], '(float[n] x, float[n] w) => (float y) { y = Einsum <equation: string = "i,i->"> (x, w) }', lambda x, w: (x * w).sum(), 10**7
@@ -73,6 +86,16 @@ def kernels():
             yield (f"convolution 3x3/{stride} at {pixels}", lambda n, size=size, pixels=pixels: [(1, channels(n), pixels, pixels), (size, channels(n), 3, 3)],
                    f"(float[1, k, {pixels}, {pixels}] x, float[{size}, k, 3, 3] w) => (float y) {{ y = Conv <pads: ints = [1, 1, 1, 1], strides: ints = [{stride}, {stride}]> (x, w) }}",
                    lambda x, w, stride=stride: windows(x, w, stride), 20000)
+    yield ("convolution 3x3, narrow", lambda n: [(1, channels(n), 20, 3), (17, channels(n), 3, 3)],
+           "(float[1, k, 20, 3] x, float[17, k, 3, 3] w) => (float y) { y = Conv <pads: ints = [1, 0, 1, 0]> (x, w) }",
+           lambda x, w: windows(x, w)[:, :, :, 1:2], 20000)
+    yield ("convolution to a pixel", lambda n: [(1, channels(n), 3, 3), (96, channels(n), 3, 3)],
+           "(float[1, k, 3, 3] x, float[96, k, 3, 3] w) => (float y) { y = Conv(x, w) }", lambda x, w: windows(x, w)[:, :, 1:2, 1:2], 20000)
+    yield ("depthwise", lambda n: [(1, 32, side(n) + 27, side(n) + 27), (32, 1, side(n), side(n))],
+           "(float[1, 32, p, p] x, float[32, 1, s, s] w) => (float y) { y = Conv <group: int = 32> (x, w) }", channelwise, 300)
+    yield ("average pool", lambda n: [(1, 8, 2 * side(n), 2 * side(n))],
+           "(float[1, 8, q, q] x) => (float y) { y = AveragePool <kernel_shape: ints = [s, s]> (x) }",
+           lambda x: np.lib.stride_tricks.sliding_window_view(x, (x.shape[2] // 2,) * 2, (2, 3)).mean((4, 5)), 1000)
     yield "softmax of columns", lambda n: [(n, 9)], "(float[n, 9] x) => (float y) { y = Softmax <axis: int = 0> (x) }", lambda x: softmax(x.T).T, 10**6
     yield "mean of middle rows", lambda n: [(2, n, 3)], "(float[2, n, 3] x) => (float y) { y = ReduceMean <axes: ints = [1]> (x) }", lambda x: x.mean(1, keepdims=True), 10**6
 
@@ -97,11 +120,11 @@ def main():
                     continue
                 rng = np.random.default_rng(n)
                 text = form
-                for letter, extent in (("n", n), ("k", channels(n))):
+                for letter, extent in (("n", n), ("k", channels(n)), ("s", side(n)), ("p", side(n) + 27), ("q", 2 * side(n))):
                     text = re.sub(rf"\b{letter}(?=[,\]])", str(extent), text)
                 model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {text}')
                 arrays = [rng.uniform(0, 1, shape).astype(np.float32) for shape in shapes(n)]
-                if "3x3" in name:  # constant weights are transformed and laid out
+                if re.search("3x3|depthwise", name):  # constant weights are transformed and laid out
                     model.graph.initializer.append(numpy_helper.from_array(arrays[1], model.graph.input.pop().name))
                 inputs = {value.name: array for value, array in zip(model.graph.input, arrays)}
                 expected = exact(*[array.astype(np.float64) for array in arrays])

@@ -33,15 +33,30 @@ class Module:
     def rows(x: T.Buffer((64, 128), "float32"), y: T.Buffer((64, 128), "float32")):
         # with T.sblock("root"):
         s = T.sblock_alloc_buffer((64,))
+        s_rf = T.sblock_alloc_buffer((8, 64), scope="local")
         for i in T.parallel(64):
-            for k in range(128):
+            with T.sblock("sum_init"):
+                vi = T.axis.spatial(64, i)
+                T.reads()
+                T.writes(s[vi])
+                s[vi] = T.float32(0.0)
+            for k_0 in range(8):
+                with T.sblock("sum_rf_init"):
+                    vi, v_k_0 = T.axis.remap("SS", [i, k_0])
+                    T.reads()
+                    T.writes(s_rf[v_k_0, vi])
+                    s_rf[v_k_0, vi] = T.float32(0.0)
+                for k_1 in range(16):
+                    with T.sblock("sum_rf"):
+                        vi, v_k_0, v_k_1 = T.axis.remap("SSR", [i, k_0, k_1])
+                        T.reads(s_rf[v_k_0, vi], x[vi, v_k_0 * 16 + v_k_1])
+                        T.writes(s_rf[v_k_0, vi])
+                        s_rf[v_k_0, vi] = s_rf[v_k_0, vi] + x[vi, v_k_0 * 16 + v_k_1]
                 with T.sblock("sum"):
-                    vi, vk = T.axis.remap("SR", [i, k])
-                    T.reads(x[vi, vk])
+                    vi, v_k_0 = T.axis.remap("SR", [i, k_0])
+                    T.reads(s[vi], s_rf[v_k_0, vi])
                     T.writes(s[vi])
-                    with T.init():
-                        s[vi] = T.float32(0.0)
-                    s[vi] = s[vi] + x[vi, vk]
+                    s[vi] = s[vi] + s_rf[v_k_0, vi]
         for k, i, u in T.grid(128, 64, 3):
             with T.sblock("div"):
                 vi, vk = T.axis.remap("SS", [i, k])

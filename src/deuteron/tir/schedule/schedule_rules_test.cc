@@ -147,6 +147,57 @@ TEST(ScheduleRules, NarrowPanelsAreWidenedOnceForManyRows) {
   }
 }
 
+/// A convolution of an image of `width`, whose windows are as wide; `channels` of the image, or one for each of the
+/// filters (0), which then are last.
+PrimFunc ConvolutionOfSquares(int64_t channels, int64_t filters, int64_t size, int64_t height, int64_t width) {
+  const IterVar rc = te::ReduceAxis(I64(std::max<int64_t>(channels, 1)), "rc"), ry = te::ReduceAxis(I64(size), "ry"),
+                rx = te::ReduceAxis(I64(size), "rx");
+  if (channels == 0) {
+    const te::Tensor x = te::Placeholder({I64(1), I64(height), I64(width), I64(filters)}, kFloat, "x");
+    const te::Tensor w = te::Placeholder({I64(size), I64(size), I64(filters)}, kFloat, "w");
+    const te::Tensor conv = te::Compute(
+        {I64(1), I64(height - size + 1), I64(width - size + 1), I64(filters)},
+        [&](const Array<Var>& i) {
+          return te::Sum(x({i[0], i[1] + ry->var, i[2] + rx->var, i[3]}) * w({ry->var, rx->var, i[3]}), {ry, rx});
+        },
+        "conv");
+    return te::CreatePrimFunc({x, w, conv});
+  }
+  const te::Tensor x = te::Placeholder({I64(1), I64(channels), I64(height), I64(width)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(filters), I64(channels), I64(size), I64(size)}, kFloat, "w");
+  const te::Tensor conv = te::Compute(
+      {I64(1), I64(filters), I64(height - size + 1), I64(width - size + 1)},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({i[0], rc->var, i[2] + ry->var, i[3] + rx->var}) * w({i[1], rc->var, ry->var, rx->var}),
+                       {rc, ry, rx});
+      },
+      "conv");
+  return te::CreatePrimFunc({x, w, conv});
+}
+
+/// A sum whose steps one accumulator would add up one after the other is one of parts, whatever rule it falls to.
+TEST(ScheduleRules, LongSumsHaveParts) {
+  for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
+    const Target target = Target::Parse(std::string("llvm -threads=2 -mcpu=") + cpu);
+    const std::tuple<PrimFunc, const char*, bool> kernels[] = {
+        {PointwiseConvolutionOfPanels(/*side=*/1, /*depth=*/40, /*panels=*/2, /*length=*/16), "contraction", true},
+        {PointwiseConvolutionOfPanels(/*side=*/1, /*depth=*/6, /*panels=*/2, /*length=*/16), "contraction", false},
+        {ConvolutionOfSquares(/*channels=*/0, /*filters=*/16, /*size=*/9, 20, 15), "window", true},
+        {ConvolutionOfSquares(/*channels=*/0, /*filters=*/16, /*size=*/7, 22, 13), "window", true},
+        {ConvolutionOfSquares(/*channels=*/0, /*filters=*/16, /*size=*/5, 12, 12), "window", false},
+        {ConvolutionOfSquares(/*channels=*/19, /*filters=*/17, /*size=*/3, 5, 3), "each-block", true},
+        {ConvolutionOfSquares(/*channels=*/60, /*filters=*/17, /*size=*/3, 5, 3), "each-block", true},
+    };
+    for (const auto& [func, rule, has_parts] : kernels) {
+      SCOPED_TRACE(target.ToString() + " " + rule);
+      const ScheduledFunc scheduled = ApplyScheduleRules(func, target);
+      EXPECT_EQ(scheduled.rule, rule);
+      EXPECT_EQ(Schedule(scheduled.func).HasBlock("conv_rf"), has_parts);
+      ExpectSame(func, scheduled.func, 1e-4);
+    }
+  }
+}
+
 /// Counts the stores of a function as code has them: one for each copy that unrolled loops make.
 class StoreCounter : public StmtExprVisitor {
  public:

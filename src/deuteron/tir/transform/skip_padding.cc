@@ -145,7 +145,12 @@ class PaddingSkipper : public StmtExprMutator {
       const auto* call = static_cast<const CallNode*>(value.get());
       if (!IsIfThenElse(call) || !IsIdentity(call->args[2], kind)) return std::nullopt;
       const std::vector<PrimExpr> parts = Conjuncts(call->args[0]);
-      if (std::none_of(parts.begin(), parts.end(), masks)) return Guarded{call->args[0], call->args[1]};
+      if (std::none_of(parts.begin(), parts.end(), masks)) {
+        // A part of a window that may have fewer lines than others guards them all.
+        const auto inner = Unguard(call->args[1], kind, masks);
+        if (!inner || ReadsMemory(inner->condition)) return Guarded{call->args[0], call->args[1]};
+        return Guarded{call->args[0] && inner->condition, inner->value};
+      }
       std::vector<PrimExpr> outside, inside;
       for (const PrimExpr& part : parts) (UsesAny(part, rows_) ? inside : outside).push_back(part);
       const PrimExpr mask = Conjunction(inside);

@@ -347,7 +347,13 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   for (size_t i = 0; i + 1 < nest.tile.size(); ++i) schedule->Unroll(nest.tile[i]);
   schedule->Vectorize(nest.tile.back());
   // Steps that follow each other share scalars of A, for which there are no registers.
-  for (const Loop& loop : nest.reduce) schedule->Annotate(loop, "pragma_no_unroll", 1);
+  for (const Loop& loop : nest.reduce) {
+    if (plan.unrolls_parts && plan.tile_depth != 0) {
+      schedule->Annotate(loop, "pragma_unroll_factor", *schedule->ConstExtent(loop));
+    } else {
+      schedule->Annotate(loop, "pragma_no_unroll", 1);
+    }
+  }
   // Windows load the same lines for several of their taps: of a sum over one axis what comes next is asked for.
   std::vector<Loop> steps = nest.reduce;
   std::erase_if(steps, [&](const Loop& loop) { return schedule->ConstExtent(loop) == 1; });

@@ -56,6 +56,8 @@ struct ContractionPlan {
   /// tile add up; 0: all of the sum.
   size_t cut = 0;
   int64_t tile_depth = 0;
+  /// Whether the steps of such a part each have code of their own.
+  bool unrolls_parts = false;
   /// Such parts that a tile adds up in the first cache before they are added up where the sum is stored: B passes by a
   /// part at a time; 0: all of them.
   int64_t parts_in_memory = 0;

@@ -9,6 +9,7 @@
 
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
+#include "deuteron/tir/schedule/rules/sum_parts.h"
 
 namespace deuteron::tir {
 namespace {
@@ -19,14 +20,15 @@ constexpr int64_t kDepth = kMostDepth / 2;
 /// Steps that the registers of a tile add up: so many that what follows them takes a hundredth of their time, so few
 /// that the error of a sum is that of libraries, which cut sums at such lengths. Windows of 3 × 3 have 16 channels.
 constexpr int64_t kTileDepth = 160;
-/// The same of tiles of one row, whose steps are so few operations that what follows them takes three times the part.
-constexpr int64_t kDepthOfRow = 384;
+/// The same of products of few rows, and of one, which wait for what their steps load. Libraries sum those up in lanes.
+constexpr int64_t kFewRows = 3;
+constexpr int64_t kDepthOfFewRows = 64;
+constexpr int64_t kDepthOfRow = 32;
+/// The same where sums wait for each other: those of several parts do not, which have code of their own for each step.
+constexpr int64_t kDepthOfFewSums = 8;
 
 /// Libraries sum up the channels of windows one by one where they are few. So do two parts, unless these are shorter.
 constexpr int64_t kFewSteps = 20;
-
-/// One more of so many parts is no loss, if all are of one length then.
-constexpr int64_t kFewerParts = 4;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -55,11 +57,24 @@ std::optional<AxisOfSum> AxisToCut(const SBlock& block, const MatmulRoles& roles
   return axis;
 }
 
+/// Rows of a product, of one of a batch.
+int64_t RowsOf(const SBlock& block, const MatmulRoles& roles, const ContractionPlan& plan) {
+  int64_t rows = 1;
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    const IterVar& iter = block->iter_vars[i];
+    if (iter->type == IterVarType::kSpatial && i != plan.vector && !Contains(roles.batch, i))
+      rows *= AssumedExtent(iter->dom->extent);
+  }
+  return rows;
+}
+
 /// Steps that the registers of a tile add up, at most: fewer where the block asks for more precision.
 int64_t StepsOfTile(const SBlock& block, const MatmulRoles& roles, const ContractionPlan& plan) {
   const auto wanted = block->annotations.find(kSumSteps);
   if (wanted != block->annotations.end()) return (*wanted).second.cast<int64_t>();
-  if (plan.num_rows * plan.num_lines == 1) return kDepthOfRow;
+  if (plan.unrolls_parts) return kDepthOfFewSums;
+  const int64_t rows = RowsOf(block, roles, plan);
+  if (rows <= kFewRows) return rows == 1 ? kDepthOfRow : kDepthOfFewRows;
   // Of one axis libraries sum up as many steps.
   const auto axis = AxisToCut(block, roles, kTileDepth);
   if (!axis || axis->inner == 1) return kTileDepth;
@@ -67,14 +82,11 @@ int64_t StepsOfTile(const SBlock& block, const MatmulRoles& roles, const Contrac
   return axis->length * axis->inner <= kTileDepth && half >= kFewSteps ? half : kTileDepth;
 }
 
-/// The length of equal parts of `extent`, at most so long, but for the last one, which may be shorter: of that its own
-/// code, rather than of some more parts which are all as long.
-int64_t LengthOfPart(int64_t extent, int64_t most) {
-  const int64_t parts = CeilDiv(extent, std::max<int64_t>(most, 1));
-  for (int64_t more = parts; more <= parts + parts / kFewerParts; ++more) {
-    if (extent % more == 0) return extent / more;
-  }
-  return CeilDiv(extent, parts);
+/// Whether a tile has so few sums that they wait for each other, and registers for those of a part beside them.
+bool HasFewSums(const ContractionPlan& plan, const Machine& machine) {
+  const int64_t rows = plan.num_rows * plan.num_lines, sums = rows * plan.num_vectors;
+  const int64_t loaded = rows == 1 ? 1 : 1 + plan.num_vectors;
+  return sums <= machine.latency * machine.vector_pipes && 2 * sums + loaded <= machine.vector_registers;
 }
 
 /// Whether parts of a sum may be added up in memory: the sums of a panel whose result is not contiguous are kept beside
@@ -98,6 +110,8 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
     if ((i >= roles.k[0]) != (block->iter_vars[i]->type == IterVarType::kReduce)) return;
   }
   const bool is_float = GetReductionUpdate(block)->buffer->dtype.is_float();
+  plan->unrolls_parts = is_float && plan->copied_for == 0 && block->annotations.count(kSumSteps) == 0 &&
+                        HasFewSums(*plan, target.machine);
   const int64_t in_tile = StepsOfTile(block, roles, *plan);
   const auto axis = AxisToCut(block, roles, is_float ? in_tile + in_tile / kFewerParts : INT64_MAX);
   const int64_t steps = axis ? axis->outer * axis->length * axis->inner : 1;

@@ -5,19 +5,26 @@
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
 #include "deuteron/tir/schedule/rules/lane_reduction.h"
+#include "deuteron/tir/schedule/rules/sum_parts.h"
 
 namespace deuteron::tir {
 namespace {
 
-/// Spatial loops before the first reduction loop are one parallel loop.
+/// Spatial loops before the first reduction loop are one parallel loop, a long sum is added up in parts.
 void ParallelOuter(Schedule* schedule, const Block& block) {
-  const SBlock body = schedule->Get(block);
-  const std::vector<Loop> loops = schedule->GetLoops(block);
-  std::vector<Loop> outer;
-  for (size_t i = 0; i < loops.size() && body->iter_vars[i]->type == IterVarType::kSpatial; ++i) {
-    outer.push_back(loops[i]);
+  const Array<IterVar> iters = schedule->Get(block)->iter_vars;
+  std::vector<Loop> loops = schedule->GetLoops(block);
+  const auto is_spatial = [](const IterVar& iter) { return iter->type == IterVarType::kSpatial; };
+  const auto first = std::find_if_not(iters.begin(), iters.end(), is_spatial);
+  const auto outer = first - iters.begin();
+  if (std::none_of(first, iters.end(), is_spatial)) {
+    SumInParts sum = {block, static_cast<size_t>(outer), {loops.begin() + outer, loops.end()}};
+    for (const int64_t most : StepsOfParts(StepsOf(*schedule, sum.reduce).value_or(1))) sum.Cut(schedule, most);
+    if (!sum.sums.empty()) sum.Nest(schedule);
+    loops = schedule->GetLoops(sum.steps);
   }
-  if (!outer.empty()) schedule->Parallel(FuseAll(schedule, outer));
+  loops.resize(static_cast<size_t>(outer));
+  if (!loops.empty()) schedule->Parallel(FuseAll(schedule, loops));
 }
 
 /// Whether `iter` is the last index of all that is read along it.

@@ -10,6 +10,7 @@
 
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
+#include "deuteron/tir/schedule/rules/sum_parts.h"
 
 namespace deuteron::tir {
 namespace {
@@ -126,6 +127,16 @@ bool SlidesAcross(const SBlock& block) {
   const std::vector<size_t> spatial = SplitIters(block).spatial;
   if (spatial.size() < 2 || SlideAlong(block, block->iter_vars[spatial.back()])) return false;
   return SlideAlong(block, block->iter_vars[spatial[spatial.size() - 2]]).has_value();
+}
+
+/// Whether windows across lines are more than half as long as their image.
+bool SeesPadding(const SBlock& block) {
+  const std::vector<size_t> spatial = SplitIters(block).spatial;
+  if (spatial.size() < 3) return false;
+  const IterVar& y = block->iter_vars[spatial[spatial.size() - 3]];
+  const auto slide = SlideAlong(block, y);
+  const auto lines = AsConstInt(y->dom->extent);
+  return slide && lines && *lines * slide->stride < 2 * slide->window * slide->dilation;
 }
 
 /// What pads an image has so many operations at most: comparisons of two axes, and the choice.
@@ -270,30 +281,13 @@ bool SharesRows(const Schedule& schedule, const std::vector<Loop>& spatial, cons
   return height && width && CostModel(target.machine).ThreadsSharePlanes(images, *height, *width);
 }
 
-/// So many steps are added up at most before their sum is, where all are known: the error of a long sum would be that
-/// of one accumulator.
-constexpr int64_t kStepsOfPart = 160;
+/// Steps of a part of the sums of a tile, which are stored behind it: so many that this takes no time to speak of.
+constexpr int64_t kStepsOfTilePart = 40;
 
-/// Cuts the sum of a block, whose loops are `outer` ones and those of `reduce`, outermost first, before those of a
-/// tile, into parts that a block before it adds up, if it is long. That block, and in `reduce` its loops.
-std::optional<Block> CutSum(Schedule* schedule, const Block& block, size_t outer, std::vector<Loop>* reduce) {
-  if (!schedule->WriteBuffer(block)->dtype.is_float()) return std::nullopt;
-  int64_t inner = 1;
-  for (size_t i = 1; i < reduce->size(); ++i) inner *= schedule->ConstExtent((*reduce)[i]).value_or(kUnknownExtent);
-  const auto extent = schedule->ConstExtent(reduce->front());
-  const int64_t length = std::max<int64_t>(kStepsOfPart / inner, 1);
-  if (!extent || *extent <= length) return std::nullopt;
-  const int64_t parts = (*extent + length - 1) / length;
-  const Loop part = schedule->Split(reduce->front(), std::vector<int64_t>{-1, (*extent + parts - 1) / parts})[0];
-  const Block partial = schedule->RFactor(part, 0);
-  schedule->SetScope(schedule->WriteBuffer(partial), "local");
-  std::vector<Loop> rest = schedule->GetLoops(block);
-  std::rotate(rest.begin() + static_cast<int64_t>(outer), rest.end() - 1, rest.end());
-  schedule->Reorder({rest.begin() + static_cast<int64_t>(outer), rest.end()});
-  const std::vector<Loop> loops = schedule->GetLoops(partial);
-  for (size_t i = 0; i < reduce->size(); ++i) (*reduce)[i] = loops[outer + 1 + i];
-  return partial;
-}
+/// Windows of no more, as large as half their image, have few terms each: padding is left out.
+constexpr int64_t kFewTaps = 64;
+/// Of so many parts each has code of its own.
+constexpr int64_t kMostUnrolledParts = 2;
 
 /// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of a vector in
 /// registers, or of a tile of several rows, `epilogue` (the injective block that consumes the result; may be empty) run
@@ -391,19 +385,19 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
 
   // What comes after the reduction at the tile: the epilogue, or a copy of the accumulators to the output.
   const Block last_stage = epilogue.empty() ? schedule->CacheWrite(block, "local") : epilogue;
-  schedule->ReverseComputeAt(last_stage, spatial.back());
   // Registers hold the accumulators: rows that are no whole vectors do not share any (CompactBuffers).
   schedule->SetScope(schedule->WriteBuffer(block), "local");
-  // Parts have their sums in memory, for which the rows of a tile are too many.
-  std::vector<Block> members = {last_stage};
-  const auto partial = lines || tile.size() > 1 ? std::nullopt : CutSum(schedule, block, spatial.size(), &reduce);
-  if (partial) {
-    members.push_back(schedule->DecomposeReduction(*partial, reduce.front()));
-    members.push_back(*partial);
+  SumInParts sum = {block, spatial.size(), reduce};
+  const bool is_tile = lines || tile.size() > 1;
+  const bool is_padded = is_across && taps <= kFewTaps && SeesPadding(before);
+  const int64_t least = !is_tile ? 0 : is_padded ? taps : kStepsOfTilePart;
+  for (const int64_t most : StepsOfParts(StepsOf(*schedule, reduce).value_or(1))) {
+    sum.Cut(schedule, std::max(most, least));
   }
-  const Loop sum = partial ? schedule->GetLoops(block)[spatial.size()] : reduce.front();
-  const Block init = schedule->DecomposeReduction(block, sum);
-  members.insert(members.end(), {init, block});
+  std::vector<Block> members = sum.Nest(schedule);
+  schedule->ReverseComputeAt(last_stage, spatial.back());
+  members.insert(members.end(), {last_stage, sum.steps});
+  for (const SumInParts::Sum& each : sum.sums) members.push_back(each.block);
   spatial.resize(num_parallel ? *num_parallel : CountSharedLoops(*schedule, spatial, target));
   const Loop parallel = FuseAll(schedule, spatial);
   schedule->Parallel(parallel);
@@ -415,15 +409,22 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     const auto last_extent = schedule->ConstExtent(last);
     if (last_extent && *last_extent > 1 && *last_extent <= 4 * lanes) schedule->Vectorize(last);
     if (tile.size() > 1) schedule->Unroll(member_loops[member_loops.size() - 2]);
-    if (lines && !(member == block)) schedule->Unroll(member_loops[member_loops.size() - 3]);
+    if (lines && member != sum.steps) schedule->Unroll(member_loops[member_loops.size() - 3]);
   }
   if (lines) schedule->Unroll(*lines);
   if (copies_tiles) schedule->Unroll(row_tiles);
-  // Small windows are unrolled.
-  for (const Loop& loop : reduce) {
-    if (has_lines && !lines && loop.same_as(reduce.front())) {
+  // Of two parts of a tile the first one is stored, rather than added to zeros.
+  for (const SumInParts::Sum& each : sum.sums) {
+    const int64_t parts = *schedule->ConstExtent(each.part);
+    if (tile.size() > 1 && parts <= kMostUnrolledParts) schedule->Annotate(each.part, "pragma_unroll_factor", parts);
+  }
+  // Small windows are unrolled, and parts of large ones.
+  const bool is_small =
+      unrolled <= kMostUnrolledTaps || (!sum.sums.empty() && *StepsOf(*schedule, sum.reduce) <= kMostUnrolledTaps);
+  for (const Loop& loop : sum.reduce) {
+    if (has_lines && !lines && loop.same_as(sum.reduce.front())) {
       schedule->Annotate(loop, "pragma_no_unroll", 1);
-    } else if (unrolled <= kMostUnrolledTaps || tile.size() > 1) {
+    } else if (is_small || tile.size() > 1) {
       schedule->Unroll(loop);
     }
   }
