@@ -175,7 +175,9 @@ Results ConvertLRN(const NodeContext& node) {
 }
 
 Results ConvertLpNormalization(const NodeContext& node) {
-  const Expr x = node.X(0);
+  const DataType dtype = node.DType(node.X(0));
+  // The squares of float16 may be greater than the greatest one.
+  const Expr x = dtype.bits() < 32 ? node.CastTo(node.X(0), DataType::Float(32)) : node.X(0);
   const std::vector<int64_t> axes = {node.Axis(node.Int("axis", -1), node.Rank(x))};
   const int64_t p = node.Int("p", 2);
   if (p != 1 && p != 2) node.Fail("p must be 1 or 2");
@@ -185,8 +187,9 @@ Results ConvertLpNormalization(const NodeContext& node) {
   const Expr zero = node.Scalar(node.DType(x), 0);
   // A norm of zero divides nothing: the result is zero.
   const Expr is_zero = node.Emit(relax::Equal(bound, zero));
-  return {node.Emit(
-      relax::Where(is_zero, zero, relax::Divide(x, relax::Where(is_zero, node.Scalar(node.DType(x), 1), bound))))};
+  const Expr scaled = node.Emit(
+      relax::Where(is_zero, zero, relax::Divide(x, relax::Where(is_zero, node.Scalar(node.DType(x), 1), bound))));
+  return {node.CastTo(scaled, dtype)};
 }
 
 Results ConvertMeanVarianceNormalization(const NodeContext& node) {

@@ -270,7 +270,9 @@ Results ConvertMaxPool(const NodeContext& node) {
 Results ConvertAveragePool(const NodeContext& node) { return {AverageOfWindows(node, node.X(0))}; }
 
 Results ConvertLpPool(const NodeContext& node) {
-  const Expr x = node.X(0);
+  const DataType given = node.DType(node.X(0));
+  // The squares of float16 may be greater than the greatest one.
+  const Expr x = given.bits() < 32 ? node.CastTo(node.X(0), DataType::Float(32)) : node.X(0);
   const Expr zero = node.Scalar(node.DType(x), 0);
   WindowOver over = ReadWindowOver(node, x, {}, zero);
   PoolOptions options = PoolOf(node, over.window);
@@ -294,7 +296,7 @@ Results ConvertLpPool(const NodeContext& node) {
   for (int64_t axis = 2; axis < static_cast<int64_t>(result_shape.size()); ++axis) {
     sum = node.Emit(relax::StridedSlice(sum, {axis}, {I64(0)}, {result_shape[axis]}));
   }
-  return {p == 1.0 ? sum : Expr(node.Emit(Root(node, sum, dtype, p)))};
+  return {node.CastTo(p == 1.0 ? sum : Expr(node.Emit(Root(node, sum, dtype, p))), given)};
 }
 
 Results ConvertGlobalPool(const NodeContext& node) {
@@ -305,8 +307,9 @@ Results ConvertGlobalPool(const NodeContext& node) {
   if (op == "GlobalAveragePool") return {node.Emit(relax::Mean(x, axes, /*keepdims=*/true))};
   if (op == "GlobalMaxPool") return {node.Emit(relax::Max(x, axes, /*keepdims=*/true))};
   const auto p = static_cast<double>(node.Int("p", 2));
-  const Expr sum = node.Emit(relax::Sum(AbsPower(node, x, p), axes, /*keepdims=*/true));
-  return {p == 1.0 ? sum : Expr(node.Emit(Root(node, sum, node.DType(x), p)))};
+  const DataType dtype = node.DType(x), wide = dtype.bits() < 32 ? DataType::Float(32) : dtype;
+  const Expr sum = node.Emit(relax::Sum(AbsPower(node, node.CastTo(x, wide), p), axes, /*keepdims=*/true));
+  return {node.CastTo(p == 1.0 ? sum : Expr(node.Emit(Root(node, sum, wide, p))), dtype)};
 }
 
 }  // namespace deuteron::onnx

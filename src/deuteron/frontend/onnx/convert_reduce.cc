@@ -88,8 +88,9 @@ Results ConvertReduce(const NodeContext& node) {
   const std::string_view op = node.node().op_type;
   Expr x = node.X(0);
   const DataType dtype = node.DType(x);
-  const bool through_floats = IsComputedInFloats(op) && !dtype.is_float();
-  if (through_floats) x = node.CastTo(x, DataType::Float(64));
+  // A sum that a root or a logarithm is taken of may be greater than the greatest float16.
+  const bool through_floats = IsComputedInFloats(op) && (!dtype.is_float() || dtype.bits() < 32);
+  if (through_floats) x = node.CastTo(x, DataType::Float(dtype.is_float() ? 32 : 64));
   const auto rounded = [&](const Expr& result) { return through_floats ? node.CastTo(result, dtype) : result; };
   const int64_t rank = node.Rank(x);
   const int64_t since = op == "ReduceSum" ? 13 : 18;
