@@ -32,7 +32,7 @@ constexpr double kLargestExact = 1 << 24;
 /// Reads one Composite function.
 class Describer {
  public:
-  explicit Describer(const relax::Function& function) : function_(function) {
+  Describer(const relax::Function& function, CentredConstants* constants) : function_(function), constants_(constants) {
     for (const relax::BindingBlock& block : function->body->blocks) {
       for (const relax::Binding& binding : block->bindings) Sort(binding);
     }
@@ -109,7 +109,7 @@ class Describer {
     depth_ = depth;
     Quantization("src", left.scale, left.zero_point);
     if (right.data->kind == RelaxKind::kConstant) {
-      const Expr centred = CentredInt8(right);
+      const Expr centred = constants_->Of(right);
       Require(centred.defined(), "weights that do not fit int8 less their zero point");
       kernel_.inputs = {left.data, centred};
       Quantization("weights", right.scale, Expr(), channel, right.axis);
@@ -421,6 +421,7 @@ class Describer {
   }
 
   const relax::Function& function_;
+  CentredConstants* constants_;
   /// The chain, without its quantised operands.
   std::vector<relax::Binding> bindings_;
   std::unordered_set<const Object*> inside_;
@@ -444,9 +445,10 @@ class Describer {
 
 }  // namespace
 
-std::optional<JsonKernel> DescribeComposite(const relax::Function& function, std::string* why) {
+std::optional<JsonKernel> DescribeComposite(const relax::Function& function, std::string* why,
+                                            CentredConstants* constants) {
   try {
-    return Describer(function).Describe();
+    return Describer(function, constants).Describe();
   } catch (const Refusal& refusal) {
     if (why != nullptr) *why = refusal.why;
     return std::nullopt;

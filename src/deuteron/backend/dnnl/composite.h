@@ -6,14 +6,17 @@
 #include <optional>
 #include <string>
 
+#include "deuteron/backend/dnnl/quantized.h"
 #include "deuteron/backend/json/json_serializer.h"
 
 namespace deuteron::backend::dnnl {
 
 /// The kernel of `function`, or nothing and the reason in `why` if oneDNN has none for it. Operand roles are recovered
 /// here: inputs are the anchor's operands, the bias if there is one, then one tensor for each binary post-operation,
-/// then the scales and zero points that the attribute "quantization" lists.
-std::optional<JsonKernel> DescribeComposite(const relax::Function& function, std::string* why);
+/// then the scales and zero points that the attribute "quantization" lists. Constants that several functions have are
+/// looked up in `constants`.
+std::optional<JsonKernel> DescribeComposite(const relax::Function& function, std::string* why,
+                                            CentredConstants* constants);
 
 /// The number that a scalar or a constant of one element is.
 std::optional<double> ScalarConstant(const relax::Expr& expr);

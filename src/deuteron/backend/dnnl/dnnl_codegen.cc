@@ -12,10 +12,12 @@ class Serializer : public JsonSerializer {
  private:
   JsonKernel Composite(const std::string& name, const relax::Function& function) override {
     std::string why;
-    auto kernel = DescribeComposite(function, &why);
+    auto kernel = DescribeComposite(function, &why, &constants_);
     if (!kernel) DEUTERON_THROW(UnsupportedError) << "oneDNN cannot compute " << name << ": it holds " << why;
     return *std::move(kernel);
   }
+
+  CentredConstants constants_;
 };
 
 }  // namespace

@@ -205,7 +205,7 @@ class BlockChains {
 
   std::optional<JsonKernel> KernelOf(const Chain& chain, std::string* why) const {
     GroupFunction group({.bind_constants = true});
-    return DescribeComposite(MakeFunction(chain.name, chain.members, &group), why);
+    return DescribeComposite(MakeFunction(chain.name, chain.members, &group), why, &constants_);
   }
   bool IsKernel(const Chain& chain, std::string* why) const { return KernelOf(chain, why).has_value(); }
 
@@ -321,6 +321,8 @@ class BlockChains {
   bool quantized_;
   std::string function_;
   transform::DecisionLog* log_;
+  /// Of kernels that are described again with each operator that they grow by.
+  mutable CentredConstants constants_;
   std::vector<bool> taken_;
   std::map<size_t, Chain> chains_;
 };

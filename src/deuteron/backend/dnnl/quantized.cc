@@ -1,6 +1,7 @@
 #include "deuteron/backend/dnnl/quantized.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -58,28 +59,64 @@ std::vector<double> Elements(const Expr& parameter, double without) {
   return elements;
 }
 
+/// Scales and zero points of an operand's channels, one if all have the same; element i is of channel i / inner %
+/// channels.
+struct Channels {
+  std::vector<double> scale, zero;
+  int64_t inner = 1, channels = 1;
+};
+
+/// Nothing if a part is not constant.
+std::optional<Channels> ChannelsOf(const QuantizedOperand& operand) {
+  Channels of{.scale = Elements(operand.scale, 1), .zero = Elements(operand.zero_point, 0)};
+  const auto* type = TensorOf(operand.data);
+  if (of.scale.empty() || of.zero.empty() || !type->has_shape()) return std::nullopt;
+  if (of.scale.size() == 1 && of.zero.size() == 1) return of;
+  const auto shape = AsConstInts(*type->shape);
+  if (!shape || operand.axis >= static_cast<int64_t>(shape->size())) return std::nullopt;
+  of.channels = (*shape)[operand.axis];
+  for (size_t i = operand.axis + 1; i < shape->size(); ++i) of.inner *= (*shape)[i];
+  for (const auto* values : {&of.scale, &of.zero}) {
+    if (values->size() != 1 && static_cast<int64_t>(values->size()) != of.channels) return std::nullopt;
+  }
+  return of;
+}
+
 /// Calls `take(i, value)` with scale * (data - zero_point); false if a part is not constant.
 template <typename Take>
 bool ForEachDequantized(const QuantizedOperand& operand, const Take& take) {
-  const std::vector<double> scale = Elements(operand.scale, 1), zero = Elements(operand.zero_point, 0);
-  const auto* type = TensorOf(operand.data);
-  if (scale.empty() || zero.empty() || !type->has_shape()) return false;
-  int64_t inner = 1, channels = 1;
-  if (scale.size() > 1 || zero.size() > 1) {
-    const auto shape = AsConstInts(*type->shape);
-    if (!shape || operand.axis >= static_cast<int64_t>(shape->size())) return false;
-    channels = (*shape)[operand.axis];
-    for (size_t i = operand.axis + 1; i < shape->size(); ++i) inner *= (*shape)[i];
-    for (const auto* values : {&scale, &zero}) {
-      if (values->size() != 1 && static_cast<int64_t>(values->size()) != channels) return false;
-    }
-  }
+  const std::optional<Channels> of = ChannelsOf(operand);
+  if (!of) return false;
+  const auto& [scale, zero, inner, channels] = *of;
   return ForEach(operand.data, [&](int64_t i, double value) {
     const size_t channel = i / inner % channels;
     // As the operator rounds: the difference is exact, the product is not.
     take(i, static_cast<float>(value - zero[zero.size() > 1 ? channel : 0]) *
                 static_cast<float>(scale[scale.size() > 1 ? channel : 0]));
   });
+}
+
+/// Greater zero points than any byte is: differences that wrap around do not fit either.
+constexpr double kMostZero = 1 << 16;
+
+/// Writes elements of T less the zero points of their channels, `inner` elements each in turn; whether all fit.
+template <typename T>
+bool CentreOf(const Tensor& tensor, const std::vector<uint32_t>& zero, int64_t inner, int8_t* out) {
+  const char* data = static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset();
+  bool fits = true;
+  size_t channel = 0;
+  for (int64_t begin = 0; begin < tensor.numel(); begin += inner) {
+    const uint32_t less = zero[channel];
+    channel = channel + 1 == zero.size() ? 0 : channel + 1;
+    for (int64_t i = begin; i < begin + inner; ++i) {
+      T element;
+      std::memcpy(&element, data + i * static_cast<int64_t>(sizeof(T)), sizeof(T));  // it may lie anywhere
+      const auto difference = static_cast<int32_t>(static_cast<uint32_t>(int32_t{element}) - less);
+      out[i] = static_cast<int8_t>(difference);
+      fits &= out[i] == difference;
+    }
+  }
+  return fits;
 }
 
 Tensor NewTensor(const Expr& like, DataType dtype) {
@@ -130,17 +167,31 @@ bool IsConstantOf(const Expr& expr, double value) {
 Expr CentredInt8(const QuantizedOperand& operand) {
   const auto* constant = operand.data.as<relax::ConstantNode>();
   if (constant == nullptr) return Expr();
+  const Tensor& data = constant->data;
+  const DataType dtype(data.dtype());
   const bool centred = !operand.zero_point.defined() || IsConstantOf(operand.zero_point, 0);
-  if (centred && DataType(constant->data.dtype()) == DataType::Int(8)) return operand.data;
+  if (centred && dtype == DataType::Int(8)) return operand.data;
+  const std::optional<Channels> of = ChannelsOf({operand.data, {}, operand.zero_point, operand.axis});
+  if (!of || std::any_of(of->zero.begin(), of->zero.end(), [](double zero) { return std::abs(zero) > kMostZero; }))
+    return Expr();
+  const bool is_alike = of->zero.size() == 1;
+  std::vector<uint32_t> zero;
+  for (const double value : of->zero) zero.push_back(static_cast<uint32_t>(static_cast<int32_t>(value)));
+  const int64_t inner = is_alike ? std::max<int64_t>(data.numel(), 1) : of->inner;
   Tensor tensor = NewTensor(operand.data, DataType::Int(8));
   auto* out = static_cast<int8_t*>(tensor.data_ptr());
-  bool fits = true;
-  const bool known =
-      ForEachDequantized({operand.data, {}, operand.zero_point, operand.axis}, [&](int64_t i, float value) {
-        fits = fits && value >= -128 && value <= 127;
-        if (fits) out[i] = static_cast<int8_t>(value);
-      });
-  return known && fits ? Expr(relax::Constant(tensor)) : Expr();
+  const bool fits = dtype == DataType::Int(8)    ? CentreOf<int8_t>(data, zero, inner, out)
+                    : dtype == DataType::UInt(8) ? CentreOf<uint8_t>(data, zero, inner, out)
+                    : dtype == DataType::Int(32) ? CentreOf<int32_t>(data, zero, inner, out)
+                                                 : false;
+  return fits ? Expr(relax::Constant(tensor)) : Expr();
+}
+
+const Expr& CentredConstants::Of(const QuantizedOperand& operand) {
+  const auto key = std::tuple(operand.data.get(), operand.zero_point.get(), operand.axis);
+  const auto [at, is_new] = known_.try_emplace(key);
+  if (is_new) at->second = {operand, CentredInt8(operand)};
+  return at->second.second;
 }
 
 Expr AsFloat32(const QuantizedOperand& operand) {

@@ -2,8 +2,11 @@
 /// Operands of kernels that are tensors of integers, and their constants.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "deuteron/relax/expr.h"
 
@@ -30,6 +33,15 @@ std::optional<int64_t> NumElements(const relax::Expr& expr);
 bool IsConstantOf(const relax::Expr& expr, double value);
 /// data - zero_point as constant int8; null if one of them is not constant or a difference does not fit.
 relax::Expr CentredInt8(const QuantizedOperand& operand);
+/// The same of many operands, worked out once for each.
+class CentredConstants {
+ public:
+  const relax::Expr& Of(const QuantizedOperand& operand);
+
+ private:
+  /// By data, zero point and axis: the operand, which keeps them alive, and what it comes to.
+  std::map<std::tuple<const Object*, const Object*, int64_t>, std::pair<QuantizedOperand, relax::Expr>> known_;
+};
 /// The operand as constant float32; null if a part of it is not constant.
 relax::Expr AsFloat32(const QuantizedOperand& operand);
 
