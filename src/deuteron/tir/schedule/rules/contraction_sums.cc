@@ -89,6 +89,19 @@ bool HasFewSums(const ContractionPlan& plan, const Machine& machine) {
   return sums <= machine.latency * machine.vector_pipes && 2 * sums + loaded <= machine.vector_registers;
 }
 
+/// Whether code of their own for the steps of a part, of a tile with few sums, takes less time to make than these would
+/// wait for each other.
+bool IsWorthItsCode(const SBlock& block, const ContractionPlan& plan, const CostModel& costs) {
+  const auto rows = static_cast<double>(plan.num_rows * plan.num_lines),
+             vectors = static_cast<double>(plan.num_vectors);
+  double steps = 1 / (rows * vectors * static_cast<double>(plan.lanes));
+  for (const IterVar& iter : block->iter_vars) steps *= static_cast<double>(AssumedExtent(iter->dom->extent));
+  const Machine& machine = costs.machine();
+  const double waiting =
+      static_cast<double>(machine.latency) - rows * vectors / static_cast<double>(machine.vector_pipes);
+  return steps * waiting >= costs.CyclesToMake(kDepthOfFewSums * (rows * vectors + rows + vectors));
+}
+
 /// Whether parts of a sum may be added up in memory: the sums of a panel whose result is not contiguous are kept beside
 /// it until they are transposed.
 bool MayKeepSums(const SBlock& block, const MatmulRoles& roles, const Target& target, const ContractionPlan& plan) {
@@ -111,7 +124,7 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
   }
   const bool is_float = GetReductionUpdate(block)->buffer->dtype.is_float();
   plan->unrolls_parts = is_float && plan->copied_for == 0 && block->annotations.count(kSumSteps) == 0 &&
-                        HasFewSums(*plan, target.machine);
+                        HasFewSums(*plan, target.machine) && IsWorthItsCode(block, *plan, CostModel(target.machine));
   const int64_t in_tile = StepsOfTile(block, roles, *plan);
   const auto axis = AxisToCut(block, roles, is_float ? in_tile + in_tile / kFewerParts : INT64_MAX);
   const int64_t steps = axis ? axis->outer * axis->length * axis->inner : 1;
