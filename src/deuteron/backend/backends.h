@@ -25,6 +25,9 @@ struct Backend {
   std::function<transform::Pass(bool quantized)> partition_paying;
   /// The library that is here, "oneDNN 3.2.0"; empty if it is missing. May be null.
   std::function<std::string()> version;
+  /// Whether what pays in few runs of a module is likely to be something, so that the library is opened ahead. Null:
+  /// it is not.
+  std::function<bool(const IRModule&)> is_likely;
 };
 
 /// All back ends: those of the library, then registered ones.

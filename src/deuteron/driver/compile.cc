@@ -224,23 +224,21 @@ bool UsesCache(const CompileOptions& options) {
   return !options.cache.empty() && options.instruments.empty() && SplitTargets(options.target).size() == 1;
 }
 
-/// Opens what compiling will need while its passes run: with `options`, what generates code, or, for few runs of
-/// convolutions, a library that may leave nothing to generate; and what passes have found to be needed.
+/// Opens what compiling will need while its passes run: with `options`, what generates code, or, for few runs, a
+/// library that is likely to leave nothing to generate; and what passes have found to be needed. For the current
+/// target.
 class OpeningAhead {
  public:
   OpeningAhead(const IRModule& module, const CompileOptions& options) {
     const auto runs = options.config.find("expected_runs");
     const bool is_soon = options.fuses() && runs != options.config.end() && runs->second != "0";
-    const bool is_likely = options.backend == "auto" ? HasConvolutions(module) : options.backend != "none";
-    const bool may_generate_nothing = is_soon && is_likely;
-    if (!may_generate_nothing) {
-      OpenGenerator();
-      return;
-    }
+    bool opens = false;
     for (const backend::Backend& backend : backend::AllBackends()) {
-      const bool is_here = runtime::PluginAbsence(backend.name).empty();
-      if (is_here && backend::IsAsked(backend, options.backend)) runtime::OpenPluginAhead(backend.name);
+      if (!is_soon || !backend::IsAsked(backend, options.backend) || !IsLikely(backend, module, options)) continue;
+      opens = true;
+      if (runtime::PluginAbsence(backend.name).empty()) runtime::OpenPluginAhead(backend.name);
     }
+    if (!opens) OpenGenerator();
   }
 
   void OpenLibraries(const IRModule& module) {
@@ -253,16 +251,8 @@ class OpeningAhead {
   }
 
  private:
-  /// Of these a library is likely to be given some: its kernels take far less time to make.
-  static bool HasConvolutions(const IRModule& module) {
-    const Op convolutions[] = {Op::Get("relax.nn.conv1d"), Op::Get("relax.nn.conv2d"), Op::Get("relax.nn.conv3d")};
-    bool found = false;
-    relax::ForEachBinding(module, [&](const relax::Binding& binding) {
-      const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
-      found = found || (call != nullptr && std::any_of(std::begin(convolutions), std::end(convolutions),
-                                                       [&](const Op& op) { return call->op.same_as(op); }));
-    });
-    return found;
+  static bool IsLikely(const backend::Backend& backend, const IRModule& module, const CompileOptions& options) {
+    return options.backend != "auto" || (backend.is_likely && backend.is_likely(module));
   }
 
   std::optional<codegen::GeneratorAhead> generator_;

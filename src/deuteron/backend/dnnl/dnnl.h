@@ -19,6 +19,10 @@ transform::Pass PartitionQuantized();
 /// kernels counted.
 transform::Pass PartitionPaying(bool quantized);
 
+/// Whether few runs of a module, as it was imported, are likely to have kernels of oneDNN: its convolutions take longer
+/// to compile than the library to open. Estimated for the current target.
+bool IsLikely(const IRModule& module);
+
 /// Translates a function with the attribute Codegen = "dnnl" for the plugin of that name.
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);
 

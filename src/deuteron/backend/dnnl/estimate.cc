@@ -6,11 +6,17 @@
 #include "deuteron/backend/dnnl/estimate.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "deuteron/backend/dnnl/attention_parts.h"
+#include "deuteron/backend/dnnl/dnnl.h"
+#include "deuteron/backend/pattern_checks.h"
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/conv_cost.h"
 #include "deuteron/tir/analysis/factors.h"
@@ -48,17 +54,31 @@ constexpr double kCyclesOfBytes = 8;
 constexpr double kLeastGain = 1.1;
 /// Seconds to open the library, or what generates code, most of them to relocate it and to get memory for it; and
 /// to make one of its primitives.
-constexpr double kSecondsToOpen = 8e-3, kSecondsOfPrimitive = 6e-4;
+constexpr double kSecondsToOpen = 8e-3, kSecondsOfPrimitive = 4e-4;
+/// The same to describe a kernel to the library and to plan it, for each place that it has in the graph (measured).
+constexpr double kSecondsOfPlace = 1.5e-4;
 /// What the system gives a process of memory that it has not had yet: faults, and zeros, of pages of 4 KiB or 2 MiB
 /// (measured, 0.5 to 10 GB/s).
 constexpr double kFreshBytesPerSecond = 4e9;
 /// What either side packs of weights, into such memory (measured).
 constexpr double kPackedBytesPerSecond = 1.2e9;
-/// Seconds of a core to schedule and compile kernels that are called once: convolutions with a window, of which each
-/// place at an edge has code of its own; products of transformed tiles, with both transforms; windows of single
-/// channels, and of one pixel, and products; those of few rows; all others; and attention beyond its parts.
-constexpr double kSecondsOfWindow = 20e-3, kSecondsOfTiles = 60e-3, kSecondsOfDepthwise = 8e-3,
-                 kSecondsOfProduct = 5e-3, kSecondsOfRows = 2e-3, kSecondsOfKernel = 6e-3, kSecondsOfAttention = 25e-3;
+/// Seconds of a core to schedule and compile a kernel, of its own or shared by others that are alike.
+struct Making {
+  /// That is optimised, and that is not (codegen).
+  double heavy, light;
+};
+/// Measured, fitted to networks: convolutions with a window, of which each place at an edge has code of its own; with
+/// one in groups of several channels; of single channels; of one pixel; products; those of few rows; those of bytes;
+/// norms, with what is fused with them; and others.
+constexpr Making kOfWindow = {12e-3, 12e-3}, kOfGroups = {17e-3, 12e-3}, kOfDepthwise = {6e-3, 3.5e-3},
+                 kOfPixel = {9e-3, 2.5e-3}, kOfProduct = {11e-3, 2.5e-3}, kOfRows = {3.5e-3, 1.5e-3},
+                 kOfBytes = {9e-3, 4e-3}, kOfNorm = {10e-3, 10e-3}, kOfOther = {6e-3, 3e-3};
+/// The same for products of transformed tiles, with both transforms; for attention (of few rows), and for a loop (of
+/// sizes that are not known), beyond their parts.
+constexpr double kSecondsOfTiles = 60e-3, kSecondsOfAttention = 25e-3, kSecondsOfFewRowsAttention = 6e-3,
+                 kSecondsOfLoop = 5e-3, kSecondsOfOpenLoop = 16e-3;
+/// What a core computes in such a time, in all expected runs, is no more than what is left unoptimised.
+constexpr double kLightSeconds = 15e-6;
 /// So many are few: of them and of columns there is one tile of registers, or a few.
 constexpr int64_t kFewRows = 16;
 /// Times as large as weights are those of transformed tiles: of 4 × 4 numbers, not 3 × 3.
@@ -289,22 +309,26 @@ double SecondsToExchange(double bytes) {
   return SecondsFromMemory((1 - 1 / CoresAtWork(Target::Current().machine)) * bytes) / kExchangedPart;
 }
 
-double SecondsToCompile(const JsonKernel& kernel, const Type& result, bool is_convolution, bool is_product,
-                        bool transforms) {
-  double seconds = kSecondsOfKernel;
+Making MakingOfConvolution(const std::vector<int64_t>& weight, int64_t groups) {
+  if (Product(weight, 2, weight.size()) == 1) return kOfPixel;
+  if (weight[1] == 1) return kOfDepthwise;
+  return groups == 1 ? kOfWindow : kOfGroups;
+}
+
+/// What sort of kernel it is to make, but for transformed tiles.
+Making MakingOf(const JsonKernel& kernel, const Type& result, bool is_convolution, bool is_product) {
   if (is_product) {
+    if (kernel.inputs[0].ty().as<TensorTypeNode>()->dtype.bits() == 8) return kOfBytes;
     const std::vector<int64_t> dims = DimsOf(result);
-    seconds = Product(dims, 0, dims.size() - 1) <= double{kFewRows} ? kSecondsOfRows : kSecondsOfProduct;
+    return Product(dims, 0, dims.size() - 1) <= double{kFewRows} ? kOfRows : kOfProduct;
   }
-  if (is_convolution) {
-    const std::vector<int64_t> weight = DimsOf(kernel.inputs[1]->ty);
-    const bool has_window = Product(weight, 2, weight.size()) > 1;
-    seconds = transforms      ? kSecondsOfTiles
-              : !has_window   ? kSecondsOfProduct
-              : weight[1] > 1 ? kSecondsOfWindow
-                              : kSecondsOfDepthwise;
-  }
-  return seconds / CoresAtWork(Target::Current().machine);
+  if (!is_convolution) return kernel.attrs.at("op") == "layer_norm" ? kOfNorm : kOfOther;
+  return MakingOfConvolution(DimsOf(kernel.inputs[1]->ty), kernel.attrs.at("groups"));
+}
+
+/// On one core; `in_runs`: what it computes in all of them.
+double SecondsToCompile(const Making& making, bool transforms, double in_runs) {
+  return transforms ? kSecondsOfTiles : in_runs <= kLightSeconds ? making.light : making.heavy;
 }
 
 }  // namespace
@@ -320,7 +344,46 @@ std::string TextOfKernel(const JsonKernel& kernel, const Type& result) {
   return text;
 }
 
+std::string TextOfGenerated(const JsonKernel& kernel, const Type& result) {
+  std::string text = TextOfKernel(kernel, result);
+  for (const relax::Expr& input : kernel.inputs) {
+    const auto* constant = input.as<relax::ConstantNode>();
+    if (constant == nullptr || constant->data.numel() != 1) continue;
+    text += " " + std::to_string(ScalarValue(input).value_or(0));
+  }
+  return text;
+}
+
 double EstimateOpening() { return kSecondsToOpen; }
+
+double EstimatePlace() { return kSecondsOfPlace; }
+
+bool IsLikely(const IRModule& module) {
+  const Op convolutions[] = {Op::Get("relax.nn.conv1d"), Op::Get("relax.nn.conv2d"), Op::Get("relax.nn.conv3d")};
+  const tir::CostModel costs(Target::Current().machine);
+  std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> seen;
+  double generated = 0, library = kSecondsToOpen;
+  relax::ForEachBinding(module, [&](const relax::Binding& binding) {
+    const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
+    const auto is_of_call = [&](const Op& op) { return call->op.same_as(op); };
+    if (call == nullptr || std::none_of(std::begin(convolutions), std::end(convolutions), is_of_call)) return;
+    const auto* result = binding->var.ty().as<TensorTypeNode>();
+    const auto* weight = call->args[1].ty().as<TensorTypeNode>();
+    if (result == nullptr || weight == nullptr || !result->has_shape() || !weight->has_shape()) return;
+    if (weight->dtype == DataType::Float(16)) return;
+    const std::vector<int64_t> of_result = DimsOf(binding->var.ty()), of_weight = DimsOf(call->args[1]->ty);
+    if (of_weight.size() < 3 || !seen.emplace(of_result, of_weight).second) return;
+    const double ops = 2 * Product(of_result, 0, of_result.size()) * Product(of_weight, 1, of_weight.size());
+    const Making making =
+        MakingOfConvolution(of_weight, static_cast<const relax::ConvAttrsNode*>(call->attrs.get())->groups);
+    const double in_run = CoresAtWork(costs.machine()) * costs.LeastSeconds(ops, DataType::Float(32));
+    generated += SecondsToCompile(making, /*transforms=*/false, in_run) / CoresAtWork(costs.machine());
+    library += kSecondsOfPrimitive + kSecondsOfPlace;
+  });
+  return generated > kEqualPart * library + kEqualSeconds;
+}
+
+double EstimateLoop(bool is_open) { return is_open ? kSecondsOfOpenLoop : kSecondsOfLoop; }
 
 KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int64_t expected_runs) {
   const tir::CostModel costs(Target::Current().machine);
@@ -348,12 +411,18 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int6
   const double weights = has_weights ? relax::AssumedBytes(kernel.inputs[1]->ty) : 0;
   const double library = costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) + waiting +
                          kCyclesOfCall / (costs.machine().ghz * 1e9);
+  const double generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats) +
+                           SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty));
+  const double in_runs =
+      generated * CoresAtWork(costs.machine()) * static_cast<double>(std::max<int64_t>(expected_runs, 1));
+  const double alone =
+      SecondsToCompile(MakingOf(kernel, result, is_convolution, is_product), cycles.transforms, in_runs);
   const bool must_gain = (is_product || is_convolution) && !cycles.keeps_bytes;
   return {.library = (must_gain ? kLeastGain : 1) * library,
-          .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats) +
-                       SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty)),
+          .generated = generated,
           .library_once = kSecondsOfPrimitive,
-          .generated_once = SecondsToCompile(kernel, result, is_convolution, is_product, cycles.transforms),
+          .generated_once = alone / CoresAtWork(costs.machine()),
+          .generated_alone = alone,
           .library_weights = weights / kPackedBytesPerSecond,
           .generated_weights = (cycles.transforms ? kTransformedWeights : 1) * weights / kPackedBytesPerSecond,
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
@@ -379,7 +448,7 @@ AttentionEstimate EstimateAttention(const Type& scores) {
   const tir::CostModel costs(Target::Current().machine);
   return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
           .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
-          .generated_once = has_few_rows ? 0 : kSecondsOfAttention};
+          .generated_once = has_few_rows ? kSecondsOfFewRowsAttention : kSecondsOfAttention};
 }
 
 }  // namespace deuteron::backend::dnnl

@@ -8,6 +8,10 @@
 
 namespace deuteron::backend::dnnl {
 
+/// By what part, and by how many seconds, choices for few runs may differ that count as one another's equal: of those
+/// the one is taken that holds the least memory.
+inline constexpr double kEqualPart = 1.15, kEqualSeconds = 2e-3;
+
 struct KernelEstimate {
   /// Seconds on all threads of the current target.
   double library = 0;
@@ -15,6 +19,8 @@ struct KernelEstimate {
   /// Seconds before the first run, once for all kernels that are alike: what it takes to make one.
   double library_once = 0;
   double generated_once = 0;
+  /// What `generated_once` is where no other kernel is compiled meanwhile: it is compiled on one core.
+  double generated_alone = 0;
   /// Seconds before the first run, once for all kernels that have the same weights, to pack them. Either side does.
   double library_weights = 0;
   double generated_weights = 0;
@@ -27,8 +33,15 @@ struct KernelEstimate {
 /// What a kernel does, and to tensors of which types: the same text for those that are made once.
 std::string TextOfKernel(const JsonKernel& kernel, const Type& result);
 
+/// The same of kernels of generated code: their code has numbers that the library's are given.
+std::string TextOfGenerated(const JsonKernel& kernel, const Type& result);
+
 /// Seconds to open the library; what generates code takes as long.
 double EstimateOpening();
+/// Seconds to describe and plan a kernel of the library, for each place that it has in the graph.
+double EstimatePlace();
+/// Seconds to compile a loop as one kernel, beyond what its kernels take; `is_open`: of sizes that are not known.
+double EstimateLoop(bool is_open);
 
 /// Both estimates for a kernel that DescribeComposite gave, whose result is of type `result`, from the model of the
 /// current target's machine (tir/analysis/cost.h). Extents that are not known are assumed. Of so many runs (0: any

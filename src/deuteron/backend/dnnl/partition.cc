@@ -88,8 +88,8 @@ struct PartitionMode {
   bool quantized;
   /// Only what is estimated to pay.
   bool only_paying;
-  /// In so many runs; 0: in any number of them, whatever it takes to make the kernels.
-  int64_t expected_runs = 0;
+  /// Of 0 expected runs: in any number of them, whatever it takes to make the kernels.
+  Surroundings around = {};
 };
 
 /// The chains of one dataflow block.
@@ -103,7 +103,7 @@ class BlockChains {
         log_(log),
         taken_(bindings_.size()) {
     for (size_t i = 0; i < bindings_.size(); ++i) Begin(i);
-    if (mode.only_paying) KeepPaying(mode.expected_runs);
+    if (mode.only_paying) KeepPaying(mode.around);
     for (const auto& [last, chain] : chains_) {
       Record(chain.members.front(), chain.name, Reason::kLibrary,
              std::to_string(chain.members.size()) + (chain.members.size() == 1 ? " operator" : " operators") +
@@ -212,14 +212,14 @@ class BlockChains {
   // ----- The choice between the library and generated code.
 
   /// Gives up the chains that generated code is estimated to compute better. Their verdicts have both estimates.
-  void KeepPaying(int64_t expected_runs) {
+  void KeepPaying(const Surroundings& around) {
     std::vector<DescribedChain> described;
     for (const auto& [last, chain] : chains_) described.push_back({chain, *KernelOf(chain, nullptr)});
-    const std::vector<ChainVerdict> verdicts = ChoosePaying(uses_, described, expected_runs);
+    const std::vector<ChainVerdict> verdicts = ChoosePaying(uses_, described, around);
     size_t index = 0;
     for (auto it = chains_.begin(); it != chains_.end(); ++index) {
       const auto& [is_library, estimate] = verdicts[index];
-      RecordChoice(it->second, estimate, is_library, expected_runs);
+      RecordChoice(it->second, estimate, is_library, around.expected_runs);
       if (is_library) {
         ++it;
         continue;
@@ -330,10 +330,31 @@ class BlockChains {
 class Partitioner : public relax::SeqRewriter {
  public:
   Partitioner(IRModule module, PartitionMode mode, transform::DecisionLog* log)
-      : module_(std::move(module)), names_(module_), mode_(mode), log_(log) {}
+      : module_(std::move(module)), names_(module_), mode_(mode), log_(log) {
+    mode_.around.made = &made_;
+    for (const auto& [var, function] : module_->functions) {
+      const auto name = function->GetAttr<String>("Composite");
+      mode_.around.library_is_open |= name && std::string(*name).starts_with("dnnl.");
+    }
+    relax::ForEachBinding(module_, [&](const Binding& binding) {
+      static const Op kMakeClosure = Op::Get("relax.make_closure");
+      const auto* call = BoundValue(binding).as<relax::CallNode>();
+      if (call != nullptr && call->op.same_as(kMakeClosure))
+        steps_.emplace(Downcast<GlobalVar>(call->args[0])->name_hint);
+    });
+  }
+
+  bool IsStep(const GlobalVar& name) const { return steps_.count(std::string(name->name_hint)) != 0; }
 
   Function Run(const GlobalVar& name, const Function& function) {
     function_ = std::string(name->name_hint);
+    mode_.around.is_step = IsStep(name);
+    mode_.around.is_open = std::any_of(function->params.begin(), function->params.end(), [](const relax::Var& param) {
+      const auto* tensor = param.ty().as<TensorTypeNode>();
+      if (tensor == nullptr || tensor->ndim < 0) return false;
+      const std::vector<int64_t> dims = StaticDims(param.ty());
+      return std::find(dims.begin(), dims.end(), -1) != dims.end();
+    });
     Function result = RewriteBody(function);
     return mode_.quantized && !result.same_as(function) ? relax::RemoveAllUnused(result, module_) : result;
   }
@@ -345,6 +366,7 @@ class Partitioner : public relax::SeqRewriter {
     if (!inner->IsInstance<relax::DataflowBlockNode>()) return inner;
     const BlockChains chains(inner, mode_, function_, log_);
     if (chains.chains().empty()) return inner;
+    mode_.around.library_is_open = true;
     Array<Binding> bindings;
     for (size_t i = 0; i < chains.bindings().size(); ++i) {
       // A chain stands where its last binding stood.
@@ -372,6 +394,9 @@ class Partitioner : public relax::SeqRewriter {
 
   IRModule module_;
   relax::FunctionNames names_;
+  std::set<std::string> made_;
+  /// Functions that are steps of loops.
+  std::unordered_set<std::string> steps_;
   PartitionMode mode_;
   transform::DecisionLog* log_;
   std::string function_;
@@ -380,9 +405,12 @@ class Partitioner : public relax::SeqRewriter {
 
 IRModule RunPartition(IRModule module, PartitionMode mode, const transform::PassContext& context) {
   Partitioner partitioner(module, mode, context.decisions.get());
-  module = relax::UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
-    return partitioner.Run(name, function);
-  });
+  // Steps of loops first: what they open others have for nothing.
+  for (const bool steps : {true, false}) {
+    module = relax::UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
+      return partitioner.IsStep(name) == steps ? partitioner.Run(name, function) : function;
+    });
+  }
   for (const auto& [var, function] : partitioner.added()) module.Update(var, function);
   return module;
 }
@@ -391,21 +419,21 @@ IRModule RunPartition(IRModule module, PartitionMode mode, const transform::Pass
 bool MultipliesBytes(const Target& target) { return target.HasFeature("avx512vnni") || target.HasFeature("avxvnni"); }
 
 transform::Pass PartitionBy(PartitionMode mode) {
-  return transform::ModulePass(
-      {.name = "PartitionFor"}, [mode](IRModule module, const transform::PassContext& context) {
-        if (!mode.quantized || MultipliesBytes(Target::Current())) {
-          const PartitionMode in_runs{mode.quantized, mode.only_paying, context.GetInt("expected_runs")};
-          return RunPartition(std::move(module), in_runs, context);
-        }
-        context.decisions->Add({.pass = "PartitionFor",
-                                .function = "",
-                                .subject = "dnnl",
-                                .reason = Reason::kLibraryRefuses,
-                                .message =
-                                    "oneDNN takes no quantised operators: on a CPU without VNNI its sums of products "
-                                    "of bytes may overflow"});
-        return module;
-      });
+  return transform::ModulePass({.name = "PartitionFor"}, [mode](IRModule module,
+                                                                const transform::PassContext& context) {
+    if (!mode.quantized || MultipliesBytes(Target::Current())) {
+      const PartitionMode in_runs{mode.quantized, mode.only_paying, {.expected_runs = context.GetInt("expected_runs")}};
+      return RunPartition(std::move(module), in_runs, context);
+    }
+    context.decisions->Add({.pass = "PartitionFor",
+                            .function = "",
+                            .subject = "dnnl",
+                            .reason = Reason::kLibraryRefuses,
+                            .message =
+                                "oneDNN takes no quantised operators: on a CPU without VNNI its sums of products "
+                                "of bytes may overflow"});
+    return module;
+  });
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 #include "deuteron/backend/dnnl/paying_chains.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "deuteron/backend/kernel_choice.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -14,14 +18,13 @@
 namespace deuteron::backend::dnnl {
 namespace {
 
-/// What a choice must be faster by, in few runs, than one that opens one side less, or has all kernels on one:
-/// estimates err by as much, and either side holds memory.
-constexpr double kLeastGainOfBoth = 1.1;
+/// MiB that either side holds once it is open.
+constexpr int kLibraryMiB = 20, kGeneratorMiB = 28;
 
 class PayingChains {
  public:
-  PayingChains(const BlockUses& block, const std::vector<DescribedChain>& chains, int64_t expected_runs)
-      : block_(block), chains_(chains), expected_runs_(expected_runs) {
+  PayingChains(const BlockUses& block, const std::vector<DescribedChain>& chains, const Surroundings& around)
+      : block_(block), chains_(chains), around_(around), expected_runs_(around.expected_runs) {
     kernel_of_.assign(block.bindings().size(), KernelChoice::kGenerated);
     for (size_t i = 0; i < block.bindings().size(); ++i) {
       const auto* call = relax::BoundValue(block.bindings()[i]).as<relax::CallNode>();
@@ -30,16 +33,17 @@ class PayingChains {
     }
     for (const DescribedChain& described : chains) {
       const KernelEstimate& estimate =
-          estimates_.emplace_back(EstimateKernel(described.kernel, TypeOf(described), expected_runs));
+          estimates_.emplace_back(EstimateKernel(described.kernel, TypeOf(described), expected_runs_));
       double library = estimate.library, generated = estimate.generated;
       // What few runs of a size that is not known take is not known either.
-      if (expected_runs > 0 && IsOpen(described)) library = generated = 0;
-      const size_t kernel = choice_.AddKernel(InRuns(library), InRuns(generated));
+      if (expected_runs_ > 0 && IsOpen(described)) library = generated = 0;
+      const size_t kernel =
+          choice_.AddKernel(InRuns(library) + (expected_runs_ > 0 ? EstimatePlace() : 0), InRuns(generated));
       for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
     }
     AddValues();
     AddAttention();
-    if (expected_runs > 0) AddMaking();
+    if (expected_runs_ > 0) AddMaking();
   }
 
   std::vector<ChainVerdict> Choose() {
@@ -47,23 +51,66 @@ class PayingChains {
     const auto seconds = [&](const std::vector<bool>& chosen) {
       return choice_.SecondsOf(chosen) + SecondsBetweenFunctions(chosen);
     };
-    // What opens another side, or divides between two, gains by it.
-    const double gain = expected_runs_ > 0 ? kLeastGainOfBoth : 1;
-    const double of_library = NeedsGenerator() ? gain : 1;
-    double least = seconds(is_library) * of_library * gain;
-    for (const bool side : {false, true}) {
-      const std::vector<bool> all(is_library.size(), side);
-      const double of_all = seconds(all) * (side ? of_library : 1);
-      if (of_all > least) continue;
-      is_library = all;
-      least = of_all;
+    if (expected_runs_ > 0) {
+      is_library = LeastMemory(is_library, seconds);
+    } else {
+      double least = seconds(is_library);
+      for (const bool side : {false, true}) {
+        const std::vector<bool> all(is_library.size(), side);
+        if (seconds(all) > least) continue;
+        is_library = all;
+        least = seconds(all);
+      }
     }
+    if (expected_runs_ > 0) RememberMade(is_library);
     std::vector<ChainVerdict> verdicts;
     for (size_t i = 0; i < chains_.size(); ++i) verdicts.push_back({is_library[i], estimates_[i]});
     return verdicts;
   }
 
  private:
+  /// Of `chosen` and of all kernels on one side: what holds the least memory of those that are about as fast as the
+  /// fastest, on one side if it can be. Estimates err by as much as that.
+  std::vector<bool> LeastMemory(const std::vector<bool>& chosen,
+                                const std::function<double(const std::vector<bool>&)>& seconds) const {
+    const std::vector<bool> choices[] = {std::vector<bool>(chosen.size(), false),
+                                         std::vector<bool>(chosen.size(), true), chosen};
+    std::vector<double> taken;
+    for (const std::vector<bool>& choice : choices) taken.push_back(seconds(choice) + SecondsOfLargest(choice));
+    const double least = *std::min_element(taken.begin(), taken.end());
+    size_t best = std::size(choices);
+    for (size_t i = 0; i < std::size(choices); ++i) {
+      if (taken[i] > kEqualPart * least + kEqualSeconds) continue;
+      const auto rank = [&](size_t choice) {
+        const bool is_divided = choice + 1 == std::size(choices);
+        return std::tuple(MemoryOf(choices[choice]), is_divided, taken[choice]);
+      };
+      if (best == std::size(choices) || rank(i) < rank(best)) best = i;
+    }
+    return choices[best];
+  }
+
+  /// What a cut does not see either: the largest kernel is compiled on one core, however few others there are.
+  double SecondsOfLargest(const std::vector<bool>& choice) const {
+    double largest = 0, all = 0;
+    std::unordered_set<std::string> seen;
+    for (size_t i = 0; i < chains_.size(); ++i) {
+      const std::string text = TextOfGenerated(chains_[i].kernel, TypeOf(chains_[i]));
+      if (choice[i] || around_.made->count(text) != 0 || !seen.insert(text).second) continue;
+      largest = std::max(largest, estimates_[i].generated_alone);
+      all += estimates_[i].generated_once;
+    }
+    return std::max(largest - all, 0.0);
+  }
+
+  /// MiB of what is opened for a choice.
+  int MemoryOf(const std::vector<bool>& choice) const {
+    const auto count = std::count(choice.begin(), choice.end(), true);
+    const bool has_library = around_.library_is_open || count > 0;
+    const bool has_generator = NeedsGenerator() || count < static_cast<int64_t>(choice.size());
+    return (has_library ? kLibraryMiB : 0) + (has_generator ? kGeneratorMiB : 0);
+  }
+
   const Type& TypeOf(const DescribedChain& described) const { return block_.var(described.chain.members.back()).ty(); }
 
   static bool IsOpen(const Type& type) {
@@ -91,19 +138,45 @@ class PayingChains {
   /// library, or the generator of code where nothing else needs it.
   void AddMaking() {
     AddWeights();
-    std::map<std::string, std::vector<size_t>> alike;
+    std::map<std::string, std::vector<size_t>> library, generated;
     std::vector<size_t> all;
     for (size_t i = 0; i < chains_.size(); ++i) {
+      const auto& [chain, kernel] = chains_[i];
       all.push_back(KernelChoice::kFirstKernel + i);
-      alike[TextOfKernel(chains_[i].kernel, TypeOf(chains_[i]))].push_back(all.back());
+      library[TextOfKernel(kernel, TypeOf(chains_[i]))].push_back(all.back());
+      generated[TextOfGenerated(kernel, TypeOf(chains_[i]))].push_back(all.back());
     }
-    for (const auto& [text, kernels] : alike) {
-      const KernelEstimate& estimate = estimates_[kernels.front() - KernelChoice::kFirstKernel];
-      choice_.AddShared(KernelChoice::kLibrary, kernels, estimate.library_once);
-      choice_.AddShared(KernelChoice::kGenerated, kernels, estimate.generated_once);
+    const auto estimate = [&](const std::vector<size_t>& kernels) -> const KernelEstimate& {
+      return estimates_[kernels.front() - KernelChoice::kFirstKernel];
+    };
+    const std::set<std::string>& made = *around_.made;
+    for (const auto& [text, kernels] : library) {
+      if (made.count(OfLibrary(text)) != 0) continue;
+      choice_.AddShared(KernelChoice::kLibrary, kernels, estimate(kernels).library_once);
     }
-    choice_.AddShared(KernelChoice::kLibrary, all, EstimateOpening());
+    for (const auto& [text, kernels] : generated) {
+      loop_ += text;
+      if (made.count(text) != 0) continue;
+      choice_.AddShared(KernelChoice::kGenerated, kernels, estimate(kernels).generated_once);
+    }
+    if (around_.is_step && made.count(loop_) == 0) {
+      choice_.AddShared(KernelChoice::kGenerated, all, EstimateLoop(around_.is_open));
+    }
+    if (!around_.library_is_open) choice_.AddShared(KernelChoice::kLibrary, all, EstimateOpening());
     if (!NeedsGenerator()) choice_.AddShared(KernelChoice::kGenerated, all, EstimateOpening());
+  }
+
+  static std::string OfLibrary(const std::string& text) { return "library " + text; }
+
+  /// Other blocks have for nothing what this one makes.
+  void RememberMade(const std::vector<bool>& is_library) const {
+    for (size_t i = 0; i < chains_.size(); ++i) {
+      const JsonKernel& kernel = chains_[i].kernel;
+      const Type& type = TypeOf(chains_[i]);
+      around_.made->insert(is_library[i] ? OfLibrary(TextOfKernel(kernel, type)) : TextOfGenerated(kernel, type));
+    }
+    const bool is_loop = std::find(is_library.begin(), is_library.end(), true) == is_library.end();
+    if (around_.is_step && is_loop) around_.made->insert(loop_);
   }
 
   /// Weights that kernels of both sides multiply by are held twice.
@@ -261,8 +334,11 @@ class PayingChains {
 
   const BlockUses& block_;
   const std::vector<DescribedChain>& chains_;
+  const Surroundings& around_;
   const int64_t expected_runs_;
   KernelChoice choice_;
+  /// What the loop computes that the block is the step of.
+  std::string loop_ = "loop ";
   std::vector<KernelEstimate> estimates_;
   /// Of a binding: the kernel that it is part of.
   std::vector<size_t> kernel_of_;
@@ -271,8 +347,8 @@ class PayingChains {
 }  // namespace
 
 std::vector<ChainVerdict> ChoosePaying(const BlockUses& block, const std::vector<DescribedChain>& chains,
-                                       int64_t expected_runs) {
-  return PayingChains(block, chains, expected_runs).Choose();
+                                       const Surroundings& around) {
+  return PayingChains(block, chains, around).Choose();
 }
 
 }  // namespace deuteron::backend::dnnl

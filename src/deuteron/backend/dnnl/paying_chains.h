@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "deuteron/backend/dnnl/block_uses.h"
@@ -22,9 +24,23 @@ struct ChainVerdict {
   KernelEstimate estimate;
 };
 
+/// What a choice depends on besides the block.
+struct Surroundings {
+  int64_t expected_runs = 0;
+  /// Whether the library is needed in any case.
+  bool library_is_open = false;
+  /// Whether the block is the step of a loop, which generated code is one kernel of (FuseLoops), and has sizes that are
+  /// not known.
+  bool is_step = false;
+  bool is_open = false;
+  /// For few runs: what kernels compute that other blocks have made, and this one makes.
+  std::set<std::string>* made = nullptr;
+};
+
 /// For each of `chains`, in the order of their last bindings, who computes it, so that all estimates sum up to the
-/// least in `expected_runs` runs, what it takes to make kernels included; 0: in any number of runs, without that.
+/// least in `expected_runs` runs, what it takes to make kernels included, or to a little more and in less memory; 0: in
+/// any number of runs, without that.
 std::vector<ChainVerdict> ChoosePaying(const BlockUses& block, const std::vector<DescribedChain>& chains,
-                                       int64_t expected_runs);
+                                       const Surroundings& around);
 
 }  // namespace deuteron::backend::dnnl
