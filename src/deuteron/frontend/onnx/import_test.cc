@@ -44,14 +44,14 @@ Message Node(const std::string& op, const std::vector<std::string>& inputs, cons
   return node.Bytes(3, name).Bytes(4, op);
 }
 
-/// Dimensions that are numbers or names.
-Message ValueInfo(const std::string& name, const std::vector<std::string>& dims) {
+/// Dimensions that are numbers or names; `type` is ONNX's number of it, of float32 unless given.
+Message ValueInfo(const std::string& name, const std::vector<std::string>& dims, int64_t type = 1) {
   Message shape;
   for (const auto& dim : dims) {
     const bool number = std::isdigit(static_cast<unsigned char>(dim[0])) != 0;
     shape.Add(1, number ? Message().Int(1, std::stoll(dim)) : Message().Bytes(2, dim));
   }
-  return Message().Bytes(1, name).Add(2, Message().Add(1, Message().Int(1, 1).Add(2, shape)));
+  return Message().Bytes(1, name).Add(2, Message().Add(1, Message().Int(1, type).Add(2, shape)));
 }
 
 Message Ints(const std::string& name, const std::vector<int64_t>& values) {
@@ -239,6 +239,26 @@ TEST(Import, EvaluatesOperatorsOnConstantsWhicheverTheyAre) {
   const auto shape = func->ret_ty.as<TensorTypeNode>()->shape.value();
   ASSERT_EQ(shape.size(), 3u);
   EXPECT_TRUE(IsConstInt(shape[1], 1));
+}
+
+TEST(Import, NormsOfFloat16AreSumsOfFloat32) {
+  constexpr int64_t kFloat16 = 10;
+  for (const char* op : {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "LpNormalization", "GlobalLpPool"}) {
+    SCOPED_TRACE(op);
+    const auto func =
+        Main({.nodes = {Node(op, {"x"}, {"y"})}, .inputs = {ValueInfo("x", {"1", "3", "400", "400"}, kFloat16)}});
+    int64_t sums = 0;
+    for (const auto& binding : func->body->blocks[0]->bindings) {
+      const auto* bound = binding.as<relax::VarBindingNode>();
+      const auto* call = bound == nullptr ? nullptr : bound->value.as<relax::CallNode>();
+      const auto* callee = call == nullptr ? nullptr : call->op.as<OpNode>();
+      if (callee == nullptr || callee->name != "relax.sum") continue;
+      ++sums;
+      EXPECT_EQ(bound->var.ty().as<TensorTypeNode>()->dtype, DataType::Float(32));
+    }
+    EXPECT_EQ(sums, 1);
+    EXPECT_EQ(func->ret_ty.as<TensorTypeNode>()->dtype, DataType::Float(16));
+  }
 }
 
 TEST(Import, DimensionsWithoutNamesAreTheirOwn) {

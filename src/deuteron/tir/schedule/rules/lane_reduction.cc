@@ -9,7 +9,7 @@ namespace deuteron::tir {
 namespace {
 
 /// Sums in which each lane adds up so many terms are cut into parts.
-constexpr int64_t kManySteps = 512;
+constexpr int64_t kManySteps = 4096;
 /// As many parts as each has steps are best: one of so many times as many is as good, if need be of the second.
 constexpr double kLongerParts[] = {2, 8};
 /// Shorter ones would pay for what adds them up.

@@ -28,7 +28,7 @@ constexpr int64_t kFewestRows = 4;
 constexpr double kMuchWork = 10;
 /// Sums of at least so many rows are cut into parts: some, of so many rows at least, and at most, unless the square
 /// root of all is more. Their errors are less the fewer parts there are, as those of parts level each other out.
-constexpr int64_t kLongColumn = 48;
+constexpr int64_t kLongColumn = 64;
 constexpr int64_t kColumnParts = 8;
 constexpr int64_t kShortestColumn = 32;
 constexpr int64_t kColumnPart = 256;
