@@ -314,6 +314,9 @@ def cases():
             yield case("Resize", [f(1, 2, 5, 6), None, Const(scales, F)], **attributes)
         yield case("Resize", [f(1, 2, 5, 6), None, None, ints(1, 2, 8, 9)], **attributes)
     yield case("Resize", [f(1, 2, 5), None, Const((1, 1, 2), F)], mode="linear")
+    # A place half way between two elements, by a ratio of lengths that is no float32.
+    for nearest in ("round_prefer_ceil", "round_prefer_floor"):
+        yield case("Resize", [f(1, 1, 7), None, None, ints(1, 1, 8)], mode="nearest", nearest_mode=nearest, coordinate_transformation_mode="asymmetric")
     yield case("Upsample", [f(1, 2, 3, 4), Const((1, 1, 2, 3), F)], opset=9, mode="nearest")
     for direction, count in [("forward", 1), ("reverse", 1), ("bidirectional", 2)]:
         h, n = 5, 3

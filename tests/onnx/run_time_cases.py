@@ -180,6 +180,8 @@ def operands():
         for pads in ([0, -1, 2, 0], [1, 1, -1, -2], [-1, 2, 0, 1]):
             yield case("Pad", [f(3, 4), np.array(pads, I)], opset=19, mode=mode)
     # A place that is a whole number, and is not if its terms are added in another order.
+    for nearest in ("round_prefer_ceil", "round_prefer_floor"):
+        yield case("Resize", [f(1, 1, 7), None, None, np.array([1, 1, 8], I)], mode="nearest", nearest_mode=nearest, coordinate_transformation_mode="asymmetric")
     yield case("Resize", [f(3, 3), None, np.array([0.5, 1.5], F)], opset=19, mode="nearest", nearest_mode="floor", coordinate_transformation_mode="half_pixel_symmetric")
     for mode in ("nearest", "linear", "cubic"):
         for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"):

@@ -176,18 +176,28 @@ struct ResizedAxis {
   int64_t in;
   int64_t out;
   double scale;
+  /// Whether places are fractions of the lengths: those half way between two elements lie there. Else the ratio is a
+  /// float32, as in ONNX Runtime.
+  bool is_exact = false;
 };
 
 /// The place in the input of element `x` of the output, in float as the specification's reference has it.
 double Coordinate(const NodeContext& node, const ResizeSpec& spec, const ResizedAxis& along, int64_t x) {
-  const auto& [axis, in, out, scale] = along;
+  const auto& [axis, in, out, scale, is_exact] = along;
   const auto position = static_cast<float>(x);
   const auto ratio = static_cast<float>(scale);
   const std::string& mode = spec.coordinates;
-  if (mode == "half_pixel") return (position + 0.5F) / ratio - 0.5F;
-  if (mode == "pytorch_half_pixel") return out > 1 ? (position + 0.5F) / ratio - 0.5F : 0.0F;
-  if (mode == "asymmetric") return position / ratio;
-  if (mode == "tf_half_pixel_for_nn") return (position + 0.5F) / ratio;
+  const auto in_source = [&, in = in, out = out, is_exact = is_exact](float place) {
+    return is_exact ? double{place} * static_cast<double>(in) / static_cast<double>(out) : double{place / ratio};
+  };
+  const auto half_pixel = [&, is_exact = is_exact] {
+    const double centre = in_source(position + 0.5F);
+    return is_exact ? centre - 0.5 : double{static_cast<float>(centre) - 0.5F};
+  };
+  if (mode == "half_pixel") return half_pixel();
+  if (mode == "pytorch_half_pixel") return out > 1 ? half_pixel() : 0.0;
+  if (mode == "asymmetric") return in_source(position);
+  if (mode == "tf_half_pixel_for_nn") return in_source(position + 0.5F);
   if (mode == "align_corners") {
     return out == 1 ? 0.0F : position * static_cast<float>(in - 1) / static_cast<float>(out - 1);
   }
@@ -269,7 +279,9 @@ Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, 
   if (in < 1 || out < 1 || out > kMostWeights / in)
     node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));
   const double scale = spec.scales[axis] != 0 ? spec.scales[axis] : static_cast<double>(out) / static_cast<double>(in);
-  const ResizedAxis along{axis, in, out, scale};
+  // Of sizes.
+  const bool rounds = spec.mode == "nearest" && spec.nearest.starts_with("round");
+  const ResizedAxis along{axis, in, out, scale, rounds && spec.scales[axis] == 0};
   if (spec.mode == "nearest") {
     std::vector<int64_t> indices;
     for (int64_t i = 0; i < out; ++i) {

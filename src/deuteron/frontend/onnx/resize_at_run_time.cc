@@ -113,11 +113,17 @@ class RunTimeResize {
     const Expr last = relax::Subtract(in, Real(1));
     const Expr is_one = relax::LessEqual(out, Real(1));
     const Expr steps = relax::Maximum(relax::Subtract(out, Real(1)), Real(1));
-    const Expr centre = relax::Divide(relax::Add(x, Real(0.5)), scale);
+    // Of sizes, what lies half way between two elements is to lie there: no ratio is rounded.
+    const bool is_exact = mode_ == "nearest" && nearest_.starts_with("round") && !has_scales_ &&
+                          node_.Str("keep_aspect_ratio_policy", "stretch") == "stretch";
+    const auto in_source = [&](const Expr& place) {
+      return is_exact ? relax::Divide(relax::Multiply(place, in), out) : relax::Divide(place, scale);
+    };
+    const Expr centre = in_source(relax::Add(x, Real(0.5)));
     const Expr half_pixel = relax::Subtract(centre, Real(0.5));
     if (coordinates_ == "half_pixel") return Emit(half_pixel);
     if (coordinates_ == "pytorch_half_pixel") return Emit(relax::Where(is_one, Real(0), half_pixel));
-    if (coordinates_ == "asymmetric") return Emit(relax::Divide(x, scale));
+    if (coordinates_ == "asymmetric") return Emit(in_source(x));
     if (coordinates_ == "tf_half_pixel_for_nn") return Emit(centre);
     if (coordinates_ == "align_corners") {
       return Emit(relax::Where(is_one, Real(0), relax::Divide(relax::Multiply(x, last), steps)));
