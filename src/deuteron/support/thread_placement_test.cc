@@ -78,7 +78,9 @@ TEST_F(Placement, ThreadWithOneProcessorKeepsItAndGetsNoOther) {
 /// The processors of a thread beside the caller, and how many it was kept off.
 std::pair<cpu_set_t, int> Beside() {
   std::pair<cpu_set_t, int> seen;
-  ThreadBeside([&seen] { seen = {AllowedOf(pthread_self()), TakenFromThisThread()}; });
+  {
+    const ThreadBeside thread([&seen] { seen = {AllowedOf(pthread_self()), TakenFromThisThread()}; });
+  }
   return seen;
 }
 
@@ -104,7 +106,7 @@ TEST(ThreadBeside, KeepsOneProcessorAndCountsWhatThoseBeforeItWereKeptOff) {
     const cpu_set_t before = AllowedOf(pthread_self());
     return CPU_COUNT(&before);
   }();
-  ThreadBeside([&] {
+  const ThreadBeside thread([&] {
     const int taken = TakenFromThisThread();
     EXPECT_EQ(taken, std::min(all - 1, 1));
     const cpu_set_t only = Only(ThisProcessor());

@@ -87,12 +87,11 @@ template <typename Take>
 bool ForEachDequantized(const QuantizedOperand& operand, const Take& take) {
   const std::optional<Channels> of = ChannelsOf(operand);
   if (!of) return false;
-  const auto& [scale, zero, inner, channels] = *of;
   return ForEach(operand.data, [&](int64_t i, double value) {
-    const size_t channel = i / inner % channels;
+    const size_t channel = i / of->inner % of->channels;
     // As the operator rounds: the difference is exact, the product is not.
-    take(i, static_cast<float>(value - zero[zero.size() > 1 ? channel : 0]) *
-                static_cast<float>(scale[scale.size() > 1 ? channel : 0]));
+    take(i, static_cast<float>(value - of->zero[of->zero.size() > 1 ? channel : 0]) *
+                static_cast<float>(of->scale[of->scale.size() > 1 ? channel : 0]));
   });
 }
 

@@ -1,5 +1,6 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
+#include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/winograd.h"
 
 namespace deuteron::relax {
