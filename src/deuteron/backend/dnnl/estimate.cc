@@ -172,15 +172,16 @@ class Estimator {
   tir::ConvWork Work(const std::vector<int64_t>& weight) const {
     const relax::Expr& kernel = kernel_.inputs[1];
     const bool is_constant = kernel->kind == RelaxKind::kConstant;
-    return {.images = result_[0],
-            .result = {result_.begin() + 2, result_.end()},
-            .weights = weight,
-            .strides = kernel_.attrs.at("strides"),
-            .dilation = kernel_.attrs.at("dilation"),
-            .groups = kernel_.attrs.at("groups"),
-            .products_at_once = ProductsAtOnce(),
-            .may_transform = is_constant && kernel.ty().as<TensorTypeNode>()->dtype == DataType::Float(32),
-            .expected_runs = expected_runs_};
+    return {
+        .images = result_[0],
+        .result = {result_.begin() + 2, result_.end()},
+        .weights = weight,
+        .strides = kernel_.attrs.at("strides"),
+        .dilation = kernel_.attrs.at("dilation"),
+        .groups = kernel_.attrs.at("groups"),
+        .products_at_once = ProductsAtOnce(),
+        .may_transform = is_constant && tir::MayTransform(kernel.ty().as<TensorTypeNode>()->dtype, Target::Current()),
+        .expected_runs = expected_runs_};
   }
 
   /// The better layout: all of a network are assumed to have one. Vectors compute bytes with channels first only

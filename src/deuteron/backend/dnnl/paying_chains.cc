@@ -95,7 +95,7 @@ class PayingChains {
     double largest = 0, all = 0;
     std::unordered_set<std::string> seen;
     for (size_t i = 0; i < chains_.size(); ++i) {
-      const std::string text = TextOfGenerated(chains_[i].kernel, TypeOf(chains_[i]));
+      const std::string& text = texts_[i].generated;
       if (choice[i] || around_.made->count(text) != 0 || !seen.insert(text).second) continue;
       largest = std::max(largest, estimates_[i].generated_alone);
       all += estimates_[i].generated_once;
@@ -143,15 +143,17 @@ class PayingChains {
     for (size_t i = 0; i < chains_.size(); ++i) {
       const auto& [chain, kernel] = chains_[i];
       all.push_back(KernelChoice::kFirstKernel + i);
-      library[TextOfKernel(kernel, TypeOf(chains_[i]))].push_back(all.back());
-      generated[TextOfGenerated(kernel, TypeOf(chains_[i]))].push_back(all.back());
+      const Type& type = TypeOf(chains_[i]);
+      texts_.push_back({OfLibrary(TextOfKernel(kernel, type)), TextOfGenerated(kernel, type)});
+      library[texts_.back().library].push_back(all.back());
+      generated[texts_.back().generated].push_back(all.back());
     }
     const auto estimate = [&](const std::vector<size_t>& kernels) -> const KernelEstimate& {
       return estimates_[kernels.front() - KernelChoice::kFirstKernel];
     };
     const std::set<std::string>& made = *around_.made;
     for (const auto& [text, kernels] : library) {
-      if (made.count(OfLibrary(text)) != 0) continue;
+      if (made.count(text) != 0) continue;
       choice_.AddShared(KernelChoice::kLibrary, kernels, estimate(kernels).library_once);
     }
     for (const auto& [text, kernels] : generated) {
@@ -171,9 +173,7 @@ class PayingChains {
   /// Other blocks have for nothing what this one makes.
   void RememberMade(const std::vector<bool>& is_library) const {
     for (size_t i = 0; i < chains_.size(); ++i) {
-      const JsonKernel& kernel = chains_[i].kernel;
-      const Type& type = TypeOf(chains_[i]);
-      around_.made->insert(is_library[i] ? OfLibrary(TextOfKernel(kernel, type)) : TextOfGenerated(kernel, type));
+      around_.made->insert(is_library[i] ? texts_[i].library : texts_[i].generated);
     }
     const bool is_loop = std::find(is_library.begin(), is_library.end(), true) == is_library.end();
     if (around_.is_step && is_loop) around_.made->insert(loop_);
@@ -340,6 +340,11 @@ class PayingChains {
   /// What the loop computes that the block is the step of.
   std::string loop_ = "loop ";
   std::vector<KernelEstimate> estimates_;
+  /// What either side makes of each chain, for few runs.
+  struct Texts {
+    std::string library, generated;
+  };
+  std::vector<Texts> texts_;
   /// Of a binding: the kernel that it is part of.
   std::vector<size_t> kernel_of_;
 };

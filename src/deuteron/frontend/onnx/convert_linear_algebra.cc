@@ -77,8 +77,7 @@ Matrices ReadMatrices(const NodeContext& node) {
     shape.Set(axis, order);
   }
   const bool is_small = known && *known >= 1 && *known <= kMostByCofactors;
-  if (node.DType(x).bits() < 32) x = node.CastTo(x, DataType::Float(32));
-  return {node.WithShape(x, shape), shape, rank, order, is_small ? known : std::nullopt};
+  return {node.WithShape(node.Widened(x), shape), shape, rank, order, is_small ? known : std::nullopt};
 }
 
 /// Gaussian elimination with the greatest element of a column as its pivot (Golub and Van Loan, Matrix Computations,

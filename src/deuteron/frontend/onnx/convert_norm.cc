@@ -176,8 +176,7 @@ Results ConvertLRN(const NodeContext& node) {
 
 Results ConvertLpNormalization(const NodeContext& node) {
   const DataType dtype = node.DType(node.X(0));
-  // The squares of float16 may be greater than the greatest one.
-  const Expr x = dtype.bits() < 32 ? node.CastTo(node.X(0), DataType::Float(32)) : node.X(0);
+  const Expr x = node.Widened(node.X(0));
   const std::vector<int64_t> axes = {node.Axis(node.Int("axis", -1), node.Rank(x))};
   const int64_t p = node.Int("p", 2);
   if (p != 1 && p != 2) node.Fail("p must be 1 or 2");

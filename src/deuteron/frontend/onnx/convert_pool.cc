@@ -271,8 +271,7 @@ Results ConvertAveragePool(const NodeContext& node) { return {AverageOfWindows(n
 
 Results ConvertLpPool(const NodeContext& node) {
   const DataType given = node.DType(node.X(0));
-  // The squares of float16 may be greater than the greatest one.
-  const Expr x = given.bits() < 32 ? node.CastTo(node.X(0), DataType::Float(32)) : node.X(0);
+  const Expr x = node.Widened(node.X(0));
   const Expr zero = node.Scalar(node.DType(x), 0);
   WindowOver over = ReadWindowOver(node, x, {}, zero);
   PoolOptions options = PoolOf(node, over.window);
@@ -307,9 +306,9 @@ Results ConvertGlobalPool(const NodeContext& node) {
   if (op == "GlobalAveragePool") return {node.Emit(relax::Mean(x, axes, /*keepdims=*/true))};
   if (op == "GlobalMaxPool") return {node.Emit(relax::Max(x, axes, /*keepdims=*/true))};
   const auto p = static_cast<double>(node.Int("p", 2));
-  const DataType dtype = node.DType(x), wide = dtype.bits() < 32 ? DataType::Float(32) : dtype;
-  const Expr sum = node.Emit(relax::Sum(AbsPower(node, node.CastTo(x, wide), p), axes, /*keepdims=*/true));
-  return {node.CastTo(p == 1.0 ? sum : Expr(node.Emit(Root(node, sum, wide, p))), dtype)};
+  const Expr wide = node.Widened(x);
+  const Expr sum = node.Emit(relax::Sum(AbsPower(node, wide, p), axes, /*keepdims=*/true));
+  return {node.CastTo(p == 1.0 ? sum : Expr(node.Emit(Root(node, sum, node.DType(wide), p))), node.DType(x))};
 }
 
 }  // namespace deuteron::onnx

@@ -183,16 +183,16 @@ struct ResizedAxis {
 
 /// The place in the input of element `x` of the output, in float as the specification's reference has it.
 double Coordinate(const NodeContext& node, const ResizeSpec& spec, const ResizedAxis& along, int64_t x) {
-  const auto& [axis, in, out, scale, is_exact] = along;
+  const int64_t axis = along.axis, in = along.in, out = along.out;
   const auto position = static_cast<float>(x);
-  const auto ratio = static_cast<float>(scale);
+  const auto ratio = static_cast<float>(along.scale);
   const std::string& mode = spec.coordinates;
-  const auto in_source = [&, in = in, out = out, is_exact = is_exact](float place) {
-    return is_exact ? double{place} * static_cast<double>(in) / static_cast<double>(out) : double{place / ratio};
+  const auto in_source = [&](float place) {
+    return along.is_exact ? double{place} * static_cast<double>(in) / static_cast<double>(out) : double{place / ratio};
   };
-  const auto half_pixel = [&, is_exact = is_exact] {
+  const auto half_pixel = [&] {
     const double centre = in_source(position + 0.5F);
-    return is_exact ? centre - 0.5 : double{static_cast<float>(centre) - 0.5F};
+    return along.is_exact ? centre - 0.5 : double{static_cast<float>(centre) - 0.5F};
   };
   if (mode == "half_pixel") return half_pixel();
   if (mode == "pytorch_half_pixel") return out > 1 ? half_pixel() : 0.0;

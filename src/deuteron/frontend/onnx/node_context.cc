@@ -515,6 +515,10 @@ relax::Expr NodeContext::CastTo(const relax::Expr& expr, DataType dtype) const {
   return DType(expr) == dtype ? expr : relax::Expr(Emit(relax::Astype(expr, dtype)));
 }
 
+relax::Expr NodeContext::Widened(const relax::Expr& expr) const {
+  return DType(expr).bits() < 32 ? CastTo(expr, DataType::Float(32)) : expr;
+}
+
 PrimExpr NodeContext::Simplify(const PrimExpr& expr) const {
   return expr->kind == ExprKind::kIntImm || expr->kind == ExprKind::kVar ? expr : analyzer().Simplify(expr);
 }

@@ -223,6 +223,8 @@ class NodeContext {
   /// The same elements in another shape: of constants without a call, and nothing if the shape is the same.
   relax::Expr Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const;
   relax::Expr CastTo(const relax::Expr& expr, DataType dtype) const;
+  /// What is narrower than 32 bits as float32: sums of float16 may be greater than the greatest one.
+  relax::Expr Widened(const relax::Expr& expr) const;
   PrimExpr Simplify(const PrimExpr& expr) const;
   PrimExpr Product(const Array<PrimExpr>& dims, int64_t begin, int64_t end) const;
 

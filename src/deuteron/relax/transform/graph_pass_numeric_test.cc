@@ -96,11 +96,20 @@ bool Mentions(const IRModule& module, const std::string& name) {
   return script::Print(module).find(name) != std::string::npos;
 }
 
-TEST(ConvToWinograd, GivesWhatTheConvolutionGives) {
-  CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+/// Becomes `transformed` for that target, and gives what the direct convolution gives.
+void ExpectTransformed(const IRModule& module, const std::string& target, const std::string& transformed,
+                       double tolerance = 2e-6) {
+  const TargetScope scope(Target::Parse(target));
+  EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), transformed));
+  const CompileOptions options{.target = target, .backend = "none"};
   CompileOptions direct = options;
   direct.disabled_passes = {"ConvToWinograd"};
-  const TargetScope target(Target::Parse(options.target));
+  const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
+  const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
+  EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), tolerance).problem, "");
+}
+
+TEST(ConvToWinograd, GivesWhatTheConvolutionGives) {
   const std::pair<const char*, const char*> cases[] = {
       {"1, 80, 23, 31", ", padding=[1, 1, 1, 1]"},
       {"\"n\", 80, 16, 16", ", padding=[1, 1, 1, 1]"},
@@ -113,34 +122,23 @@ TEST(ConvToWinograd, GivesWhatTheConvolutionGives) {
   };
   for (const auto& [data, attributes] : cases) {
     SCOPED_TRACE(data);
-    const IRModule module = ConvOfConstant(data, 96, 80, attributes);
-    EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_"));
-    const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
-    const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
-    EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 2e-6).problem, "");
+    ExpectTransformed(ConvOfConstant(data, 96, 80, attributes), "llvm -mcpu=x86-64-v3 -threads=2", "winograd_");
   }
 }
 
 /// Narrow floats are transformed in float32. What lies half way between two of them may be rounded to either.
 TEST(ConvToWinograd, GivesWhatTheConvolutionOfNarrowFloatsGives) {
-  CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
-  CompileOptions direct = options;
-  direct.disabled_passes = {"ConvToWinograd"};
-  const TargetScope target(Target::Parse(options.target));
   const std::pair<const char*, const char*> cases[] = {
       {"1, 80, 23, 31", ", padding=[1, 1, 1, 1]"},
       {"2, 19, 27, 80", ", padding=[1, 0, 0, 2], data_layout=\"NHWC\""},
       {"\"n\", 16, 16, 80", ", padding=[1, 1, 1, 1], data_layout=\"NHWC\""},
   };
-  for (const auto& [dtype, step] : {std::pair("float16", 0x1p-10), std::pair("bfloat16", 0x1p-7)}) {
+  for (const auto& [dtype, step] : {std::pair(DataType::Float(16), 0x1p-10), {DataType::BFloat16(), 0x1p-7}}) {
     for (const auto& [data, attributes] : cases) {
-      SCOPED_TRACE(std::string(data) + " " + dtype);
-      const IRModule module = ConvOfConstant(data, 96, 80, attributes, 3, dtype);
-      EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_"));
-      const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
-      const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
-      const double single = 1e-6, tolerance = single * step / ToleranceOf(DataType(expected[0].dtype()), single);
-      EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), tolerance).problem, "");
+      SCOPED_TRACE(std::string(data) + " " + dtype.ToString());
+      const double single = 1e-6, tolerance = single * step / ToleranceOf(dtype, single);
+      ExpectTransformed(ConvOfConstant(data, 96, 80, attributes, 3, dtype.ToString()),
+                        "llvm -mcpu=x86-64-v3 -threads=2", "winograd_", tolerance);
     }
   }
 }
@@ -169,18 +167,11 @@ TEST(ConvToWinograd, ComputesBlocksOfTiles) {
                                                        {"1, 7, 7, 64", ", padding=[1, 1, 1, 1]"},
                                                        {"2, 30, 5, 64", ", padding=[2, 3, 1, 0]"}};
   for (const std::string& target : {small_cache, large_cache}) {
-    CompileOptions options{.target = target, .backend = "none"};
-    CompileOptions direct = options;
-    direct.disabled_passes = {"ConvToWinograd"};
-    const TargetScope scope(Target::Parse(options.target));
     for (const auto& [data, attributes] : cases) {
       for (const int64_t channels : {96, 91}) {
         SCOPED_TRACE(target + ": " + data + " to " + std::to_string(channels));
         const IRModule module = ConvOfConstant(data, channels, 64, std::string(attributes) + ", data_layout=\"NHWC\"");
-        EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_conv2d"));
-        const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
-        const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
-        EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 2e-6).problem, "");
+        ExpectTransformed(module, target, "winograd_conv2d");
       }
     }
   }

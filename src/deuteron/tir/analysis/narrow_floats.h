@@ -7,12 +7,14 @@
 
 namespace deuteron::tir {
 
+/// float16 and bfloat16 of any lanes.
+inline bool Is16BitFloat(DataType dtype) { return dtype.is_bfloat16() || dtype.element() == DataType::Float(16); }
+
 /// Whether arithmetic of this type, of any lanes, is done in float32: of bfloat16, and of float16. AVX512-FP16 has
 /// arithmetic of the latter, but products, sums and elementary functions are float32, and to bring what they take and
 /// give from one to the other and back takes longer than that saves (a vision transformer 1.1 times, MobileNetV2 1.15).
 inline bool IsNarrowFloat(DataType dtype, const Target& target) {
-  if (dtype.is_bfloat16()) return true;
-  return dtype.element() == DataType::Float(16) && !target.HasFeature("fullfp16");
+  return Is16BitFloat(dtype) && (dtype.is_bfloat16() || !target.HasFeature("fullfp16"));
 }
 
 /// Whether a tensor, of known extents, fits the second cache beside a panel where it is held in float32.

@@ -12,6 +12,7 @@
 #include "deuteron/target/cpu_table.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/analysis/narrow_floats.h"
 
 namespace deuteron::relax {
 namespace {
@@ -91,7 +92,7 @@ Constant WeightPrecision::Hold(const Constant& weight, std::optional<double> row
   const DataType given(weight->data.dtype());
   const int64_t elements = weight->data.numel();
   if (elements == 0) return weight;
-  if (rows && (given == DataType::Float(16) || given.is_bfloat16())) return Widened(weight, *rows);
+  if (rows && tir::Is16BitFloat(given)) return Widened(weight, *rows);
   if (dtype_ == DataType::Float(32) || given != DataType::Float(32)) return weight;
   if (rows && !Pays(dtype_, static_cast<double>(elements), *rows)) return weight;
   auto [it, inserted] = held_.try_emplace(weight.get(), weight);

@@ -24,6 +24,7 @@
 #include <algorithm>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/attention_stage.h"
 #include "deuteron/tir/schedule/rules/softmax.h"
@@ -148,7 +149,7 @@ class AttentionScheduler {
   }
 
   /// What stages hand on is computed in float32, and not rounded in between.
-  static DataType Kept(DataType dtype) { return IsNarrow(dtype) ? DataType::Float(32) : dtype; }
+  static DataType Kept(DataType dtype) { return Is16BitFloat(dtype) ? DataType::Float(32) : dtype; }
 
   /// Elements of 32 bits, which are transposed in registers.
   static DataType Widened(DataType dtype) {
@@ -239,7 +240,7 @@ class AttentionScheduler {
       return load.same_as(plan_.queries) || load->buffer.same_as(WriteBuffer(plan_.weights));
     };
     const BufferLoad& load = has_rows(roles.lhs_load) ? roles.rhs_load : roles.lhs_load;
-    if (!IsNarrow(load->dtype)) return nullptr;
+    if (!Is16BitFloat(load->dtype)) return nullptr;
     const bool by_key = IsAlong(kKey, name, load->indices.back());
     const AttentionAxes axes = by_key ? AttentionAxes{along.axis, kKey} : AttentionAxes{kKey, along.axis};
     Array<PrimExpr> shape = {keys, along.extent};

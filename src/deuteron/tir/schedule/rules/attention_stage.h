@@ -29,9 +29,6 @@ struct AttentionTile {
 AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const CostModel& costs,
                                   const char** why_not);
 
-/// Floats of 16 bits, which stages compute with in float32.
-inline bool IsNarrow(DataType dtype) { return dtype == DataType::Float(16) || dtype.is_bfloat16(); }
-
 /// What of a tile a stage computes.
 struct AttentionPart {
   PrimExpr rows;

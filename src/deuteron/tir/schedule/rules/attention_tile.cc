@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/schedule/rules/attention_stage.h"
 
 namespace deuteron::tir {
@@ -42,7 +43,7 @@ class TileChooser {
         columns_(AssumedExtent(plan.ExtentOf(schedule, plan.output, AttentionAxis::kColumn))),
         batch_(AssumedProduct(Array<PrimExpr>(plan.batch.begin(), plan.batch.end()))),
         bytes_(schedule.WriteBuffer(plan.exponent)->dtype.bytes()),
-        is_widened_(IsNarrow(plan.queries->dtype)),
+        is_widened_(Is16BitFloat(plan.queries->dtype)),
         is_causal_(!plan.VisibleKeys(schedule, I64(0)).same_as(plan.keys)) {}
 
   /// Rows of a tile, keys of a block; no keys if all are one.

@@ -16,7 +16,7 @@ constexpr int64_t kFewestTilesOfWidened = 12;
 
 /// Whether the block brings what it loads, floats of 16 bits, to float32.
 bool IsWidened(const SBlock& block, const BufferLoad& load) {
-  if (!load.defined() || !(load->dtype.is_bfloat16() || load->dtype.element() == DataType::Float(16))) return false;
+  if (!load.defined() || !Is16BitFloat(load->dtype)) return false;
   bool is_widened = false;
   PostOrderVisit(block->body, [&](const ObjectRef& node) {
     const auto* cast = node.as<CastNode>();
