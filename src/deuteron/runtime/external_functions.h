@@ -14,8 +14,8 @@
 
 namespace deuteron::runtime {
 
-/// Each is made when it is first called: a library may take longer to generate its kernels than loading a model may
-/// take.
+/// Made when a function of the program calls one for the first time, and with it all that each call of that function
+/// calls: a library may take longer to generate its kernels than loading a model may take.
 class ExternalFunctions {
  public:
   /// Both outlive this.
@@ -23,6 +23,9 @@ class ExternalFunctions {
   /// Null if the program has none of that symbol. What its library refuses is thrown, by every call, and where one of
   /// its constants is damaged. To be called with the CallThreads of the run, which are `threads`.
   const tvm::ffi::Function* Find(const std::string& symbol, int threads) const;
+  /// Makes those that each call of the program's function of that index calls, side by side, once. What fails is left
+  /// to Find.
+  void MakeCalledBy(size_t function, int threads) const;
 
  private:
   struct Entry {
@@ -31,10 +34,13 @@ class ExternalFunctions {
     tvm::ffi::Function function;
   };
   void Make(Entry* entry, int threads) const;
+  void TryToMake(Entry* entry, int threads) const;
 
   const Program& program_;
   const Weights& weights_;
   mutable std::map<std::string, Entry> entries_;
+  /// Of each function of the program: that MakeCalledBy was called.
+  mutable std::vector<std::once_flag> begun_;
 };
 
 }  // namespace deuteron::runtime

@@ -5,10 +5,14 @@
 #include <tvm/ffi/extra/c_env_api.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "deuteron/runtime/kernel_function.h"
@@ -32,9 +36,14 @@ using tvm::ffi::Function;
 constexpr const char* kSharedObject = "shared_object";
 thread_local int call_threads = 0;
 thread_local std::vector<int64_t>* call_kernels = nullptr;
+/// Of the calls for which this thread prepares something beside others (PrepareEach); 0 if it does not.
+thread_local int prepared_threads = 0;
 
-int HostThreads() { return TeamThreads(call_threads > 0 ? call_threads : UsableThreads()); }
+int HostThreads() {
+  return prepared_threads > 0 ? prepared_threads : TeamThreads(call_threads > 0 ? call_threads : UsableThreads());
+}
 void* HostBeginTeam(int count, void (*body)(void*, int), void* closure) {
+  if (prepared_threads > 0) return nullptr;
   try {
     return new Team(count, body, closure);
   } catch (const std::exception&) {
@@ -94,6 +103,11 @@ struct Plugins {
     static auto* plugins = new Plugins();
     return *plugins;
   }
+  /// `mutex` is locked.
+  const Plugin& Find(const std::string& name) {
+    const auto it = by_name.find(name);
+    return it != by_name.end() ? it->second : by_name.emplace(name, Open(name)).first->second;
+  }
   std::mutex mutex;
   std::map<std::string, Plugin> by_name;
 };
@@ -101,9 +115,7 @@ struct Plugins {
 const Plugin& FindPlugin(const std::string& name) {
   Plugins& plugins = Plugins::Get();
   const std::lock_guard lock(plugins.mutex);
-  const auto it = plugins.by_name.find(name);
-  if (it != plugins.by_name.end()) return it->second;
-  return plugins.by_name.emplace(name, Open(name)).first->second;
+  return plugins.Find(name);
 }
 
 /// A shared object in memory, mapped by the dynamic linker.
@@ -166,6 +178,42 @@ Any CallPlugin(TVMFFISafeCallType function, const ExternalSpec& external, std::s
 
 CallThreads::CallThreads(int threads) : before_(call_threads) { call_threads = threads; }
 CallThreads::~CallThreads() { call_threads = before_; }
+
+void PrepareEach(std::span<const size_t> sizes, int threads, const std::function<void(size_t)>& prepare) {
+  const CallThreads scope(threads);
+  std::vector<size_t> waiting(sizes.size());
+  std::iota(waiting.begin(), waiting.end(), 0);
+  size_t left = std::accumulate(sizes.begin(), sizes.end(), size_t{0});
+  // What is more than a thread's share of what is left is worth all threads, which its plugin knows to use.
+  while (!waiting.empty()) {
+    const auto largest =
+        std::max_element(waiting.begin(), waiting.end(), [&](size_t a, size_t b) { return sizes[a] < sizes[b]; });
+    if (sizes[*largest] * threads < left) break;
+    prepare(*largest);
+    left -= sizes[*largest];
+    waiting.erase(largest);
+  }
+  struct Work {
+    std::span<const size_t> waiting;
+    int threads, team;
+    const std::function<void(size_t)>& prepare;
+  } work{waiting, threads, HostThreads(), prepare};
+  const auto body = [](void* closure, int64_t begin, int64_t end) {
+    const auto& [waiting, threads, team, prepare] = *static_cast<const Work*>(closure);
+    const CallThreads scope(threads);
+    const int before = std::exchange(prepared_threads, team);
+    try {
+      for (int64_t i = begin; i < end; ++i) prepare(waiting[i]);
+    } catch (...) {
+      prepared_threads = before;
+      throw;
+    }
+    prepared_threads = before;
+    return 0;
+  };
+  ParallelFor(threads, static_cast<int64_t>(waiting.size()), 1, body, &work);
+}
+
 CallProfile::CallProfile(std::vector<int64_t>* kernels) : before_(call_kernels) { call_kernels = kernels; }
 CallProfile::~CallProfile() { call_kernels = before_; }
 
@@ -197,9 +245,13 @@ void OpenPluginAhead(const std::string& name) {
   Plugins::Get();
   try {
     // It needs a processor, which no worker shall wait for.
-    ThreadBeside opener([name, scope = std::make_shared<ComputeScope>()] {
+    ThreadBeside opener([name, scope = std::make_shared<ComputeScope>()]() mutable {
       try {
-        FindPlugin(name);
+        Plugins& plugins = Plugins::Get();
+        const std::lock_guard lock(plugins.mutex);
+        // Who waits for the plugin may have this processor as soon as it is open.
+        const auto computing = std::move(scope);
+        plugins.Find(name);
       } catch (const std::exception&) {
         // Whoever needs it tries again.
       }

@@ -8,11 +8,12 @@
 ///     Function create(void* host, String symbol, Bytes code, Array<String> constant_names, Array<Tensor> constants)
 ///
 /// which returns a function of tensors, the results last (destination-passing style). The constants live as long as
-/// the function; it is called by several threads at once. A plugin `NAME` that is compiled into the runtime needs no
-/// library: `shared_object`, whose code is a shared object with one C function (kernel_function.h).
+/// the function; it is called by several threads at once. So is create, for functions that are made side by side,
+/// within loops of the pool: a team that is begun there has no threads. A plugin `NAME` that is compiled into the
+/// runtime needs no library: `shared_object`, whose code is a shared object with one C function (kernel_function.h).
 ///
 /// It may export a second one of the same arguments, `__tvm_ffi_deuteron_pack`, which the compiler calls for the
-/// machine it runs on:
+/// machine it runs on, for several functions at once too:
 ///
 ///     Array<Any> pack(void* host, String symbol, Bytes code, Array<String> constant_names, Array<Tensor> constants)
 ///
@@ -27,6 +28,7 @@
 #include <tvm/ffi/function.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -114,6 +116,11 @@ class CallThreads {
  private:
   int before_;
 };
+
+/// Calls `prepare(i)` for each i < sizes.size(), side by side where that pays: what plugins do ahead of calls that will
+/// have `threads` threads. `sizes` says about how much work each is. Throws what one of them throws; others may be left
+/// out then.
+void PrepareEach(std::span<const size_t> sizes, int threads, const std::function<void(size_t)>& prepare);
 
 /// Measures the call that runs in this thread: `kernels` gets the nanoseconds of each of its kernels, if its plugin
 /// tells them.

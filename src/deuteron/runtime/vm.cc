@@ -401,6 +401,7 @@ Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
   tvm::ffi::Function& function = packed_[words[2]];
   if (function == nullptr) {
     const std::string& name = program_.strings[words[2]];
+    executable_->externals().MakeCalledBy(frame->function - program_.functions.data(), threads_);
     const tvm::ffi::Function* external = executable_->externals().Find(name, threads_);
     const auto found = external != nullptr ? *external : tvm::ffi::Function::GetGlobal(name);
     if (!found.has_value()) {

@@ -89,29 +89,39 @@ class WorkspaceAllocator : public SeqRewriter {
 IRModule Prepare(IRModule module, int threads) {
   std::vector<ExternalFunction> functions = ExternalFunctions(module);
   const auto constants = ExternalConstants(module);
-  SharedPacks packs;
-  Workspaces workspaces;
-  bool has_packed = false;
+  std::vector<ExternalFunction*> packing;
+  std::vector<std::vector<Tensor>> tensors;
+  std::vector<size_t> sizes;
   for (ExternalFunction& function : functions) {
     if (function.packed || !runtime::PacksConstants(function.plugin)) continue;
-    std::vector<Tensor> tensors;
+    packing.push_back(&function);
+    sizes.push_back(function.code.size());
+    tensors.emplace_back();
     for (const std::string& name : function.constants) {
       const auto it = constants.find(name);
       if (it == constants.end())
         DEUTERON_THROW(ModelError) << function.symbol << ": its constant " << name << " is missing";
-      tensors.push_back(it->second);
+      tensors.back().push_back(it->second);
     }
-    runtime::PackedExternal packed = runtime::PackExternal(
-        {function.symbol, function.plugin, function.code, function.constants, {}}, tensors, threads);
-    function.code = std::move(packed.code);
-    function.packed.emplace();
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      function.packed->push_back(packs.Shared(tensors[i], packed.constants[i]));
-    }
-    if (packed.workspace_bytes > 0) workspaces.emplace(function.symbol, packed.workspace_bytes);
-    has_packed = true;
   }
-  if (!has_packed) return module;
+  if (packing.empty()) return module;
+  std::vector<runtime::PackedExternal> packed(packing.size());
+  runtime::PrepareEach(sizes, threads, [&](size_t i) {
+    const ExternalFunction& function = *packing[i];
+    packed[i] = runtime::PackExternal({function.symbol, function.plugin, function.code, function.constants, {}},
+                                      tensors[i], threads);
+  });
+  SharedPacks packs;
+  Workspaces workspaces;
+  for (size_t i = 0; i < packing.size(); ++i) {
+    ExternalFunction& function = *packing[i];
+    function.code = std::move(packed[i].code);
+    function.packed.emplace();
+    for (size_t k = 0; k < tensors[i].size(); ++k) {
+      function.packed->push_back(packs.Shared(tensors[i][k], packed[i].constants[k]));
+    }
+    if (packed[i].workspace_bytes > 0) workspaces.emplace(function.symbol, packed[i].workspace_bytes);
+  }
   module = ReplaceExternalFunctions(std::move(module), functions);
   WorkspaceAllocator allocator(workspaces);
   return UpdateAllFunctions(
