@@ -190,6 +190,8 @@ def PrepareExternals() -> Pass:
     """gives libraries their constants to pack and calls of them the memory they need, on this machine"""
 def PrintIR(header: Any = ...) -> Pass:
     """prints the module on standard error"""
+def QuantizedWeights() -> Pass:
+    """has products with constant weights of few bits read these as they are"""
 def RecomputeProducers() -> Pass:
     """computes cheap values in every kernel that uses them instead of storing them"""
 def RemovePurityChecking() -> Pass:

@@ -26,6 +26,10 @@ inline constexpr const char* kKernelBlock = "kernel";
 /// after is computed with it, a few tiles at a time.
 inline constexpr const char* kTransformedTiles = "transformed_tiles";
 
+/// Of a block that dequantises the weight of a product, one row of it after the other: so many rows (int64) share their
+/// scales.
+inline constexpr const char* kDequantizedWeight = "dequantized_weight";
+
 /// Of a loop: what it loads is asked for so many iterations (int64) before, as far as it lies a constant distance of
 /// more than a line of the cache from one to the next.
 inline constexpr const char* kPrefetchSteps = "prefetch_steps";

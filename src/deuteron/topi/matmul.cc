@@ -3,6 +3,7 @@
 #include <map>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
 #include "deuteron/topi/transform.h"
@@ -97,6 +98,44 @@ te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t c
       },
       out_dtype, "dense_pack", packing);
   return CastBack(Leading(product, product.ndim() - 1, I64(columns)), out_dtype);
+}
+
+te::Tensor DenseQuantized(const te::Tensor& data, const QuantizedWeight& weight, int64_t columns, DataType out_dtype) {
+  const DataType wide = DataType::Float(32), integer = DataType::Int(32);
+  const bool has_blocks = weight.scales.ndim() == 3;
+  const Array<PrimExpr>& packed = weight.numbers.shape();
+  const te::Tensor dequantized = te::Compute(
+      {packed[0], I64(weight.depth), packed[2]},
+      [&](const Array<tir::Var>& vars) {
+        const PrimExpr k = vars[1];
+        const auto at = [&](const te::Tensor& tensor, int64_t rows) {
+          const PrimExpr row = FloorDiv(k, I64(rows));
+          return tensor({vars[0], IsOne(tensor.shape()[1]) ? I64(0) : row, vars[2]});
+        };
+        PrimExpr number = CastTo(integer, at(weight.numbers, weight.has_halves ? 2 : 1));
+        if (weight.has_halves) {
+          const PrimExpr shift = CastTo(integer, FloorMod(k, I64(2)) * I64(4));
+          number = CallIntrin("bitwise_and", {CallIntrin("shift_right", {number, shift}), MakeConst(integer, 15)});
+        }
+        PrimExpr value = CastTo(wide, number);
+        if (weight.zeros.defined()) {
+          const PrimExpr zero = at(weight.zeros, weight.rows);
+          value = value - (weight.zeros.dtype().is_float() ? zero : CastTo(wide, CastTo(integer, zero)));
+        } else if (weight.zero != 0) {
+          value = value - MakeConst(wide, weight.zero);
+        }
+        return has_blocks ? value * CastTo(wide, at(weight.scales, weight.rows)) : value;
+      },
+      "dequantized", {{tir::kDequantizedWeight, weight.rows}});
+  const te::Tensor sums = DensePack(data, dequantized, columns, "", wide);
+  if (has_blocks) return CastBack(sums, out_dtype);
+  const te::Tensor scaled = te::Compute(
+      sums.shape(),
+      [&](const Array<tir::Var>& vars) {
+        return sums(Array<PrimExpr>(vars.begin(), vars.end())) * CastTo(wide, weight.scales({vars[vars.size() - 1]}));
+      },
+      "scaled");
+  return CastBack(scaled, out_dtype);
 }
 
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output) {

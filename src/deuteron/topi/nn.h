@@ -101,6 +101,22 @@ te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_
 /// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other.
 te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, const Packing& packing,
                      DataType out_dtype);
+/// A weight of DensePack in integers. Blocks of so many rows of the weight share a scale and a zero point each:
+///     weight[b, k, c] = (numbers[b, k, c] - zero[b, k / rows, c]) · scales[b, k / rows, c]
+struct QuantizedWeight {
+  /// Of 8 bits; of 4 bits without sign two a byte, (…, ceil(depth / 2), block): the even row's is the low half.
+  te::Tensor numbers;
+  bool has_halves = false;
+  int64_t depth = 0;
+  /// (…, ceil(depth / rows), block), or (columns): one for each column.
+  te::Tensor scales;
+  /// Of uint8 or float32, (…, ceil(depth / rows), block), or one for all rows; null: all are `zero`.
+  te::Tensor zeros;
+  double zero = 0;
+  int64_t rows = 1;
+};
+/// DensePack with a weight that is dequantised where it is used, in float32.
+te::Tensor DenseQuantized(const te::Tensor& data, const QuantizedWeight& weight, int64_t columns, DataType out_dtype);
 /// Neighbouring elements along `axis` less `zero_point`, a scalar, in the packing i16x2.
 te::Tensor PackI16x2(const te::Tensor& data, const te::Tensor& zero_point, size_t axis);
 /// Neighbouring bytes along `axis` in the packing u8i8x4; of int8, what is 128 more.

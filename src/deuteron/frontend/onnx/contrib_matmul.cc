@@ -94,28 +94,26 @@ Results ConvertMatMulNBits(const NodeContext& node) {
   const DataType dtype = node.DType(0);
   // The block of each row of the weights, if they are not in order.
   const Expr order = node.Has(4) ? IndicesFromBeginning(node, 4, I64(blocks)) : Expr();
-  const auto by_row = [&](const Expr& x) {
-    return Shortened(node, node.Reshaped(x, {I64(n), I64(blocks * block)}), I64(k));
-  };
-  const auto by_block = [&](const Expr& x) -> Expr {
-    if (order.defined()) return node.Emit(relax::Take(node.Reshaped(x, {I64(n), I64(blocks)}), order, 1));
-    return node.Reshaped(x, {I64(n), I64(blocks), I64(1)});
+  const auto by_element = [&](const Expr& x) -> Expr {
+    const Expr of_blocks = node.Reshaped(x, {I64(n), I64(blocks)});
+    if (order.defined()) return node.Emit(relax::Take(of_blocks, order, 1));
+    return Shortened(node, node.Emit(relax::Repeat(of_blocks, block, 1)), I64(k));
   };
   const Expr packed = node.Reshaped(node.X(1), {I64(n), I64(blocks), node.Simplify(FloorDiv(I64(block) * bits, 8))});
-  Expr numbers = node.CastTo(Unpacked(node, packed, bits), dtype);
-  if (order.defined()) numbers = by_row(numbers);
+  const Expr bytes =
+      Shortened(node, node.Reshaped(Unpacked(node, packed, bits), {I64(n), I64(blocks * block)}), I64(k));
+  const Expr numbers = node.CastTo(bytes, dtype);
   Expr zero = node.Scalar(dtype, static_cast<double>(int64_t{1} << (bits - 1)));
   if (node.Has(3)) {
     zero = node.X(3);
     if (node.DType(zero) == DataType::UInt(8)) {
       const Expr rows = node.Reshaped(zero, {I64(n), I64((blocks * bits + 7) / 8)});
-      zero = node.CastTo(Shortened(node, Unpacked(node, rows, bits), I64(blocks)), dtype);
+      zero = Shortened(node, Unpacked(node, rows, bits), I64(blocks));
     }
-    zero = by_block(zero);
+    zero = node.CastTo(by_element(zero), dtype);
   }
-  const Expr centred = relax::Subtract(numbers, zero);
-  const Expr weight = node.Emit(relax::Multiply(centred, by_block(node.X(2))));
-  const Expr rows = order.defined() ? weight : by_row(weight);
+  const Expr centred = node.Emit(relax::Subtract(numbers, zero));
+  const Expr rows = node.Emit(relax::Multiply(centred, by_element(node.X(2))));
   const Expr product = node.Emit(relax::Matmul(node.X(0), node.Emit(relax::PermuteDims(rows, {1, 0}))));
   return {node.Has(5) ? SumOf(node, product, node.X(5)) : product};
 }

@@ -11,6 +11,8 @@
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/rewrite/constant_data.h"
+#include "deuteron/runtime/tensor.h"
 
 namespace deuteron::onnx {
 
@@ -103,6 +105,20 @@ Expr Unpacked(const NodeContext& node, const Expr& bytes, int64_t bits) {
   Array<PrimExpr> shape = node.Shape(bytes);
   const auto last = static_cast<int64_t>(shape.size()) - 1;
   const int64_t parts = 8 / bits;
+  if (const auto* constant = bytes.as<relax::ConstantNode>()) {
+    const Tensor from = relax::CompactData(GetRef<relax::Constant>(constant));
+    std::vector<int64_t> dims(from.shape().begin(), from.shape().end());
+    dims[static_cast<size_t>(last)] *= parts;
+    Tensor numbers = runtime::AllocTensor(dims, dtype);
+    const auto* data = static_cast<const uint8_t*>(from.data_ptr());
+    auto* to = static_cast<uint8_t*>(numbers.data_ptr());
+    for (int64_t i = 0; i < from.numel(); ++i) {
+      for (int64_t shift = 0; shift < 8; shift += bits)
+        *to++ = static_cast<uint8_t>(data[i] >> shift & ((1 << bits) - 1));
+    }
+    relax::LetGoOfData(GetRef<relax::Constant>(constant));
+    return node.ConstantOf(numbers);
+  }
   const Expr mask = node.Scalar(dtype, static_cast<double>((1 << bits) - 1));
   Array<Expr> numbers;
   for (int64_t i = 0; i < parts; ++i) {

@@ -2,6 +2,8 @@
 /// The walk of passes that emit bindings of their own beside those they rewrite.
 #pragma once
 
+#include <utility>
+
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 
@@ -10,6 +12,10 @@ namespace deuteron::relax {
 /// A SeqRewriter whose builder is in the scope of the function, and within a dataflow block in one of its own.
 class EmittingRewriter : public SeqRewriter {
  public:
+  EmittingRewriter() = default;
+  /// Of a module that kernels are added to: what has changed is the builder's (Finalize).
+  explicit EmittingRewriter(IRModule module) : builder_(std::move(module)) {}
+
   Function Run(const Function& function) {
     builder_.BeginScope(function->params);
     Function result = RewriteBody(function);

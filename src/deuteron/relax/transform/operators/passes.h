@@ -43,6 +43,8 @@ Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops
 Pass FoldRequantization();
 /// Heads of one query that share keys become rows of one head, which are read once.
 Pass HeadsToRows();
+/// Products with constant weights of few bits become kernels that read these as they are.
+Pass QuantizedWeights();
 /// Products with large constants that are transposed become layers, whose weights stay as they lie.
 Pass MatmulToDense();
 

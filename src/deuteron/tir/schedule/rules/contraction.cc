@@ -339,6 +339,9 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   } else if (!plan.widened.empty()) {
     ScheduleSpatial(schedule, plan.widened, target);
   }
+  // Registers dequantise what they multiply.
+  const bool dequantizes = !plan.dequantized.empty() && plan.panels.empty();
+  if (dequantizes) CutByScales(schedule, plan.dequantized, &nest.reduce);
   if (nest.part) {
     SumParts(schedule, plan, nest);
   } else {
@@ -346,6 +349,7 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   }
   for (size_t i = 0; i + 1 < nest.tile.size(); ++i) schedule->Unroll(nest.tile[i]);
   schedule->Vectorize(nest.tile.back());
+  if (dequantizes) UnrollRowsOfByte(schedule, &nest.reduce);
   // Steps that follow each other share scalars of A, for which there are no registers.
   for (const Loop& loop : nest.reduce) {
     if (plan.unrolls_parts && plan.tile_depth != 0) {
@@ -365,6 +369,7 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
     schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
     schedule->Vectorize(schedule->GetLoops(plan.panels).back());
   }
+  if (dequantizes) schedule->ComputeInline(plan.dequantized);
   const bool asks_for_panels = AsksForPanels(*schedule, plan, nest);
   if (asks_for_panels) schedule->Annotate(nest.rows.front(), kPrefetchNext, 1);
   if (!plan.RowsAreSerial() && !asks_for_panels) {
@@ -388,8 +393,12 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
 
 /// `moves_data`: operands may be copied into another order, and sums kept in memory.
 bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan plan, bool moves_data) {
-  if (moves_data) LayPanels(schedule, target, &plan);
-  if (moves_data && plan.panels.empty()) WidenPanels(schedule, target, &plan);
+  if (!plan.dequantized.empty()) {
+    if (moves_data) DequantizePanels(*schedule, target, &plan);
+  } else if (moves_data) {
+    LayPanels(schedule, target, &plan);
+    if (plan.panels.empty()) WidenPanels(schedule, target, &plan);
+  }
   if (!PlanContraction(*schedule, target, &plan)) return false;
   if (!moves_data) plan.parts_in_memory = plan.copied_for = 0;
   if (plan.widened.empty()) plan.widened = CopyNarrowRows(schedule, target, plan);
@@ -454,8 +463,10 @@ bool ScheduleSole(Schedule* schedule, const Target& target) {
   const auto widened = std::find_if(operands.begin(), operands.end(),
                                     [&](const Block& block) { return WidensAlone(*schedule, block, plan.anchor); });
   if (widened != operands.end()) plan.widened = *widened;
+  plan.dequantized = FindDequantized(*schedule, plan.anchor);
   for (const Block& block : schedule->GetBlocks()) {
-    const bool is_tiled = block == plan.anchor || block == plan.epilogue || block == plan.widened;
+    const bool is_tiled = block == plan.anchor || block == plan.epilogue || block == plan.widened ||
+                          (!plan.dequantized.empty() && block == plan.dequantized);
     if (!is_tiled) ScheduleSpatial(schedule, block, target);
   }
   return ScheduleTiles(schedule, target, plan);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/tir/analysis/narrow_floats.h"
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
 
@@ -13,6 +14,10 @@ namespace {
 constexpr int64_t kFewestRowsOfPanels = 8;
 /// Of fewer tiles, to widen a panel takes as long as each of them takes to widen what it loads.
 constexpr int64_t kFewestTilesOfWidened = 12;
+/// To dequantise takes more, and to store a panel and load it again is as long as that for one tile.
+constexpr int64_t kMostTilesOfDequantized = 2;
+/// Of numbers of 4 bits: each byte is loaded once for both.
+constexpr int64_t kRowsOfByte = 2;
 
 /// Whether the block brings what it loads, floats of 16 bits, to float32.
 bool IsWidened(const SBlock& block, const BufferLoad& load) {
@@ -74,6 +79,43 @@ void WidenPanels(Schedule* schedule, const Target& target, ContractionPlan* plan
   const int64_t passing = fewest * depth * static_cast<int64_t>(sizeof(float));
   if (rows < fewest || passing > costs.BesidePanelBytes() || bytes > costs.PanelBytes()) return;
   plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
+}
+
+Block FindDequantized(const Schedule& schedule, const Block& anchor) {
+  for (const Block& block : schedule.GetProducers(anchor)) {
+    if (schedule.Get(block)->annotations.count(kDequantizedWeight) == 0 || WritesParameter(schedule, block)) continue;
+    if (schedule.GetConsumers(block) == std::vector{anchor}) return block;
+  }
+  return {};
+}
+
+void CutByScales(Schedule* schedule, const Block& dequantized, std::vector<Loop>* depth) {
+  const int64_t rows = schedule->Get(dequantized)->annotations.at(kDequantizedWeight).cast<int64_t>();
+  for (const int64_t length : {rows, kRowsOfByte}) {
+    const auto extent = schedule->ConstExtent(depth->back());
+    if (!extent || length <= 1 || *extent <= length || *extent % length != 0) continue;
+    const auto split = schedule->Split(depth->back(), std::vector<int64_t>{-1, length});
+    depth->back() = split[0];
+    depth->push_back(split[1]);
+  }
+}
+
+void UnrollRowsOfByte(Schedule* schedule, std::vector<Loop>* depth) {
+  if (depth->size() < 2 || schedule->ConstExtent(depth->back()) != kRowsOfByte) return;
+  schedule->Unroll(depth->back());
+  depth->pop_back();
+}
+
+void DequantizePanels(const Schedule& schedule, const Target& target, ContractionPlan* plan) {
+  const SBlock block = schedule.Get(plan->anchor);
+  const MatmulRoles roles = *ClassifyBlock(block).matmul;
+  const bool is_rhs = roles.rhs_load->buffer.same_as(schedule.WriteBuffer(plan->dequantized));
+  int64_t rows = 1, columns = 1;
+  for (const size_t axis : is_rhs ? roles.m : roles.n) rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  for (const size_t axis : is_rhs ? roles.n : roles.m) columns *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  const CostModel costs(target.machine);
+  const int64_t tile_rows = costs.BestTile(rows, costs.PanelVectors(columns)).rows;
+  if (rows > kMostTilesOfDequantized * tile_rows) plan->panels = plan->dequantized;
 }
 
 void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) {

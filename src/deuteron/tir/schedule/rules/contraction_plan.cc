@@ -407,7 +407,8 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
                            .epilogue = plan->epilogue,
                            .panels = plan->panels,
                            .panel_length = plan->panel_length,
-                           .widened = plan->widened};
+                           .widened = plan->widened,
+                           .dequantized = plan->dequantized};
     const bool is_image = PlanPixels(block, roles, written->indices, target, &pixels);
     if (!whole && !is_image) return false;
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;

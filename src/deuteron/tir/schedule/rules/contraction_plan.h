@@ -20,6 +20,8 @@ struct ContractionPlan {
   /// reads, again for each panel of B, rather than once, through memory.
   Block widened;
   bool widens_by_tile = false;
+  /// The block that dequantises B, which the anchor does itself in the end where it is not `panels`.
+  Block dequantized;
   /// Positions among the anchor's iterators.
   size_t vector = 0;
   std::optional<size_t> row;
@@ -93,6 +95,15 @@ Block CopyNarrowRows(Schedule* schedule, const Target& target, const Contraction
 /// Has panels of B that are narrower widened as they lie, once for all rows that pass by, where these are many tiles:
 /// each would do so with every vector that it loads.
 void WidenPanels(Schedule* schedule, const Target& target, ContractionPlan* plan);
+/// The block that dequantises B for `anchor` alone (kDequantizedWeight); empty if none does.
+Block FindDequantized(const Schedule& schedule, const Block& anchor);
+/// Cuts the innermost of the loops over what is summed so that registers hold the scales of the rows that share them,
+/// and the byte of several rows.
+void CutByScales(Schedule* schedule, const Block& dequantized, std::vector<Loop>* depth);
+/// Gives the rows of a byte code of their own; their loop is no longer among `depth`.
+void UnrollRowsOfByte(Schedule* schedule, std::vector<Loop>* depth);
+/// Has B dequantised a panel at a time, once for all rows that pass by, where these are several tiles.
+void DequantizePanels(const Schedule& schedule, const Target& target, ContractionPlan* plan);
 /// Lays B out in panels of whole vectors of the output's last axis, zeros where that ends, if it does not lie so that a
 /// tile reads it well: across that axis, with a partial vector at the end of each row, or each row on pages of its own.
 void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan);
