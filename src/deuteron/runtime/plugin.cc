@@ -42,8 +42,8 @@ thread_local int prepared_threads = 0;
 int HostThreads() {
   return prepared_threads > 0 ? prepared_threads : TeamThreads(call_threads > 0 ? call_threads : UsableThreads());
 }
+int HostTeamThreads() { return prepared_threads > 0 ? 1 : HostThreads(); }
 void* HostBeginTeam(int count, void (*body)(void*, int), void* closure) {
-  if (prepared_threads > 0) return nullptr;
   try {
     return new Team(count, body, closure);
   } catch (const std::exception&) {
@@ -61,9 +61,17 @@ void HostRecordKernel(uint32_t index, int64_t nanoseconds) {
   if (call_kernels->size() <= index) call_kernels->resize(index + 1, 0);
   (*call_kernels)[index] += nanoseconds;
 }
-constexpr DeuteronHost kHost = {
-    kDeuteronHostVersion, &HostThreads,      &HostBeginTeam, &HostEndTeam, &HostParallelFor,
-    &HostIsProfiled,      &HostRecordKernel, &AllocAligned,  &FreeAligned, &deuteron::MappedFile::LetGo};
+constexpr DeuteronHost kHost = {kDeuteronHostVersion,
+                                &HostThreads,
+                                &HostTeamThreads,
+                                &HostBeginTeam,
+                                &HostEndTeam,
+                                &HostParallelFor,
+                                &HostIsProfiled,
+                                &HostRecordKernel,
+                                &AllocAligned,
+                                &FreeAligned,
+                                &deuteron::MappedFile::LetGo};
 
 struct Plugin {
   TVMFFISafeCallType create = nullptr;

@@ -37,13 +37,16 @@
 
 extern "C" {
 
-inline constexpr uint32_t kDeuteronHostVersion = 4;
+inline constexpr uint32_t kDeuteronHostVersion = 5;
 
 /// What the runtime does for plugins.
 struct DeuteronHost {
   uint32_t version;
   /// How many threads the call that is running in this thread should use; at least 1.
   int (*threads)(void);
+  /// How many of them a team that is begun now has without further ones being made: 1 where something is prepared for
+  /// such calls beside others.
+  int (*team_threads)(void);
   /// Starts `body(closure, i)` for i in [1, count) in threads of the pool, all of them at once: bodies may
   /// wait for each other. The caller does the work of index 0 itself and then calls end_team. Null where there are no
   /// threads for it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "deuteron/backend/dnnl/gomp.h"
 #include "deuteron/backend/dnnl/plan.h"
 #include "deuteron/support/error.h"
 
@@ -55,6 +56,7 @@ struct PartsOfCopy {
 }  // namespace
 
 void PackedConstants::MakeCopies() {
+  const RegionThreads scope(host_, host_->team_threads());
   ::dnnl::stream stream(Engine());
   for (auto& [from, to] : copies_) {
     if (IsAligned(from.get_data_handle())) {

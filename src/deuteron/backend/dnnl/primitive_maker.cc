@@ -83,7 +83,7 @@ void PrimitiveMaker::HelpUntilClosed() {
 }
 
 void PrimitiveMaker::BeginTeam() {
-  const int count = std::min(threads_, kMostThreads);
+  const int count = std::min({threads_, kMostThreads, host_->team_threads()});
   if (count < 2) return;
   const auto help = [](void* self, int) {
     try {
