@@ -367,7 +367,13 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   std::optional<Loop> tiles = nest.rows.empty() ? std::nullopt : std::optional(nest.rows.back());
   if (!plan.panels.empty()) {
     schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
-    schedule->Vectorize(schedule->GetLoops(plan.panels).back());
+    const std::vector<Loop> loops = schedule->GetLoops(plan.panels);
+    schedule->Vectorize(loops.back());
+    if (plan.panels == plan.dequantized) {
+      std::vector<Loop> depth = {loops[loops.size() - 2]};
+      CutByScales(schedule, plan.dequantized, &depth);
+      UnrollRowsOfByte(schedule, &depth);
+    }
   }
   if (dequantizes) schedule->ComputeInline(plan.dequantized);
   const bool asks_for_panels = AsksForPanels(*schedule, plan, nest);
