@@ -72,6 +72,8 @@ def kernels():
     yield "layer norm", lambda n: [(3, n), (n,)], "(float[3, n] x, float[n] s) => (float y) { y = LayerNormalization(x, s) }", lambda x, s: norm(x) * s, 10**7
     yield ("layer norm by hand", one, "(float[3, n] x) => (float y) <float e = {1e-5}> { m = ReduceMean <axes: ints = [-1]> (x) c = Sub(x, m) s = Mul(c, c) "
            "v = ReduceMean <axes: ints = [-1]> (s) w = Add(v, e) r = Sqrt(w) y = Div(c, r) }", norm, 10**7)
+    yield ("layer norm of a large mean", lambda n: [(8, n), (n,)], "(float[8, n] z, float[n] s) => (float y) <float t = {3}> { x = Add(z, t) y = LayerNormalization(x, s) }",
+           lambda x, s: norm((x + 3).astype(np.float32).astype(np.float64)) * s, 10**5)
     yield "global average pool", lambda n: [(1, 3, n, 1)], "(float[1, 3, n, 1] x) => (float y) { y = GlobalAveragePool(x) }", lambda x: x.mean((2, 3), keepdims=True), 10**7
     yield "running sum", one, "(float[3, n] x) => (float y) <int64 a = {1}> { y = CumSum(x, a) }", lambda x: x.cumsum(1), 10**7
     yield "product, 1 row", lambda n: [(1, n), (n, 8)], "(float[1, n] x, float[n, 8] w) => (float y) { y = MatMul(x, w) }", np.matmul, 10**7

@@ -1,9 +1,12 @@
 /// \file
 /// What FuseReductions and FuseSiblings promise, the schedule keeps: a kernel that they made runs as one loop over
-/// rows.
+/// rows. How precise kernels over rows are.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +16,7 @@
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/support/element.h"
 #include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
@@ -100,8 +104,8 @@ gv = R.nn.softmax(lv2, axis=1)
 }
 
 /// Equal terms, of which each is rounded alike: one accumulator a lane is off by a thousand units, 2^-24 of the sum.
+/// Of the second length lanes of 4 to 16 have numbers of steps without divisors.
 TEST(LongRows, AreAddedUpInParts) {
-  static constexpr int64_t kLength = 1 << 20;
   static constexpr float kTerm = 0.1F;
   const auto check = [](const std::string& params, const std::vector<std::string>& lines, double expected) {
     const IRModule module = MakeModule(params, lines);
@@ -112,12 +116,90 @@ TEST(LongRows, AreAddedUpInParts) {
       EXPECT_NEAR(static_cast<const float*>(result.data_ptr())[i], expected, expected * 0x1p-24 * 200) << lines[0];
     }
   };
-  const std::string x = "x: " + Typed("3, 1048576", "float32");
-  const double square = static_cast<double>(kTerm) * kTerm;
-  check(x, {"gv = R.sum(x, axis=[1])"}, kTerm * static_cast<double>(kLength));
-  check(x, {"gv = R.sum(x)"}, kTerm * 3.0 * kLength);
-  check(x, {"s = R.multiply(x, x)", "gv = R.mean(s, axis=[1], keepdims=True)"}, square);
-  check(x + ", w: " + Typed("1048576, 1", "float32"), {"gv = R.matmul(x, w)"}, square * kLength);
+  for (const int64_t length : {int64_t{1} << 20, int64_t{64} * 16411}) {
+    const std::string n = std::to_string(length), x = "x: " + Typed("3, " + n, "float32");
+    const double square = static_cast<double>(kTerm) * kTerm;
+    check(x, {"gv = R.sum(x, axis=[1])"}, kTerm * static_cast<double>(length));
+    check(x, {"gv = R.sum(x)"}, kTerm * 3.0 * static_cast<double>(length));
+    check(x, {"s = R.multiply(x, x)", "gv = R.mean(s, axis=[1], keepdims=True)"}, square);
+    check(x + ", w: " + Typed(n + ", 1", "float32"), {"gv = R.matmul(x, w)"}, square * static_cast<double>(length));
+  }
+}
+
+/// Rows of so many elements in [3, 4), and what is made of them less their mean, over their deviation, in float64.
+struct LargeMeans {
+  static constexpr int64_t kRows = 64;
+  explicit LargeMeans(int64_t length) : elements(static_cast<size_t>(kRows * length)) {
+    std::mt19937 random(static_cast<uint32_t>(length));
+    for (float& element : elements) element = 3 + static_cast<float>(random() >> 8) * 0x1p-24F;
+  }
+  std::vector<float> elements;
+};
+
+/// Beside the mean's own rounding, half a unit in the last place of numbers in [2, 4), all others are a few of the
+/// result: the sum's, of numbers as large as itself, would be two or three times as much.
+TEST(Norms, RoundALargeMeanOnce) {
+  static constexpr double kEpsilon = 1e-5;
+  const auto check = [](const std::string& line, const std::string& shape, int64_t length, const char* target) {
+    const IRModule module = MakeModule("x: " + Typed(shape, "float32"), {line});
+    const LargeMeans rows(length);
+    std::vector<Tensor> inputs = TensorsOf(RandomArguments(module, 1, 1));
+    std::copy(rows.elements.begin(), rows.elements.end(), static_cast<float*>(inputs[0].data_ptr()));
+    const Tensor result = Compile(module, {.target = target, .threads = 1, .backend = "none"}).Run(inputs).at(0);
+    const auto* out = static_cast<const float*>(result.data_ptr());
+    double worst = 0;
+    for (int64_t row = 0; row < LargeMeans::kRows; ++row) {
+      const float* x = &rows.elements[static_cast<size_t>(row * length)];
+      const auto n = static_cast<double>(length);
+      const double mean = std::accumulate(x, x + length, 0.0) / n;
+      const double squares =
+          std::accumulate(x, x + length, 0.0, [&](double sum, double e) { return sum + (e - mean) * (e - mean); });
+      const double deviation = std::sqrt(squares / n + kEpsilon);
+      for (int64_t i = 0; i < length; ++i) {
+        const double expected = (x[i] - mean) / deviation, allowed = 0x1p-23 * 1.5 / deviation + 4 * 0x1p-24 * 2;
+        worst = std::max(worst, std::abs(out[row * length + i] - expected) / allowed);
+      }
+    }
+    EXPECT_LE(worst, 1) << line << " of " << shape << " for " << target;
+  };
+  for (const char* target : {"native", "llvm"}) {
+    for (const int64_t length : {10, 48, 197, 768, 5000}) {
+      const std::string n = std::to_string(length);
+      const std::string ones =
+          "R.ones(R.shape([" + n + "]), dtype=\"float32\"), R.zeros(R.shape([" + n + "]), dtype=\"float32\")";
+      const std::string eight = "R.ones(R.shape([8]), dtype=\"float32\"), R.zeros(R.shape([8]), dtype=\"float32\")";
+      check("gv = R.nn.layer_norm(x, " + ones + ", axes=[-1])", "64, " + n, length, target);
+      check("gv = R.nn.instance_norm(x, " + eight + ", channel_axis=1, axes=[2])", "8, 8, " + n, length, target);
+      check(
+          "gv = R.nn.group_norm(x, R.ones(R.shape([16]), dtype=\"float32\"), R.zeros(R.shape([16]), "
+          "dtype=\"float32\"), num_groups=8, channel_axis=1, axes=[2])",
+          "8, 16, " + std::to_string(length / 2), length / 2 * 2, target);
+    }
+  }
+}
+
+/// What an instance norm scales and shifts is not a number of 16 bits yet.
+TEST(Norms, OfHalvesAreRoundedOnce) {
+  static constexpr int64_t kChannels = 6, kLength = 129;
+  const IRModule module = MakeModule("x: " + Typed("1, 6, 129") + ", s: " + Typed("6") + ", b: " + Typed("6"),
+                                     {"gv = R.nn.instance_norm(x, s, b, channel_axis=1, axes=[2])"});
+  const std::vector<Tensor> inputs = TensorsOf(RandomArguments(module, 1, 1));
+  const auto value = [](const Tensor& tensor, int64_t at) {
+    return FindFloatFormat(DataType::Float(16).element())->Decode(static_cast<const uint16_t*>(tensor.data_ptr())[at]);
+  };
+  const Tensor result = Compile(module, {.threads = 1, .backend = "none"}).Run(inputs).at(0);
+  for (int64_t c = 0; c < kChannels; ++c) {
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < kLength; ++i) sum += value(inputs[0], c * kLength + i);
+    const double mean = sum / kLength;
+    for (int64_t i = 0; i < kLength; ++i) squares += std::pow(value(inputs[0], c * kLength + i) - mean, 2);
+    for (int64_t i = 0; i < kLength; ++i) {
+      const double normal = (value(inputs[0], c * kLength + i) - mean) / std::sqrt(squares / kLength + 1e-5);
+      const double expected = normal * value(inputs[1], c) + value(inputs[2], c);
+      const double half_a_place = std::exp2(std::max(std::floor(std::log2(std::abs(expected))), -14.0)) * 0x1p-11;
+      EXPECT_NEAR(value(result, c * kLength + i), expected, 1.02 * half_a_place);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, RowKernels,

@@ -15,6 +15,9 @@ inline constexpr int64_t kNeverFused = 8;
 /// Of a block that sums: at most so many steps (int64) are added up one after the other; the rest follows as further
 /// such parts. For sums whose error is amplified by what is computed of them.
 inline constexpr const char* kSumSteps = "sum_steps";
+/// Of a block (true) that sums up terms of float32 less a number of few bits, the same for all terms of a sum, which
+/// leaves little of them: a schedule that sums up parts may take the number from each part, as often as that has terms.
+inline constexpr const char* kSubtractsLast = "subtracts_last";
 /// Of a block (true): its elements are read often and dear, as quotients by extents that the run tells are; schedules
 /// do not compute them where they are read.
 inline constexpr const char* kComputedOnce = "computed_once";

@@ -2,6 +2,7 @@
 /// Neural-network computations. Shapes have been checked by type inference.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,9 +75,11 @@ te::Tensor AdaptiveAvgPool(const te::Tensor& data, const std::vector<size_t>& ax
 te::Tensor Softmax(const te::Tensor& x, size_t axis, PrimExpr (*exp)(const PrimExpr&) = nullptr);
 te::Tensor LogSoftmax(const te::Tensor& x, size_t axis);
 
-/// Over `axes`, of which gamma and beta (null: none) have the shape. Variance in two passes.
+/// Over `axes`, of which gamma and beta (null: none) have the shape; of an instance norm they are per channel, of
+/// `channel_axis`, which is none of `axes`. Variance in two passes.
 te::Tensor LayerNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta,
-                     const std::vector<size_t>& axes, double epsilon);
+                     const std::vector<size_t>& axes, double epsilon,
+                     std::optional<size_t> channel_axis = std::nullopt);
 /// Over groups of channels and over `axes`; gamma and beta (null: none) are per channel.
 te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta, int64_t num_groups,
                      size_t channel_axis, const std::vector<size_t>& axes, double epsilon,

@@ -1,10 +1,41 @@
 #include <algorithm>
 
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
 
 namespace deuteron::topi {
 namespace {
+
+/// A number that the elements of a row are near to, as far as their mean is large beside their deviation: `first`, one
+/// of them. The mean is then that of what is left of them, and rounded once: of elements in [3, 4) the sum's own
+/// roundings, as large as those of elements of their size, would be twice to three times that of the mean. Of the
+/// number's significand 8 bits are kept, so that sums can subtract a few times it, exactly, for as many elements.
+PrimExpr Pivot(const PrimExpr& first, const PrimExpr& count) {
+  // Of no elements there is no first one.
+  const auto known = AsConstInt(count);
+  if (known == 0) return MakeConst(DataType::Float(32), int64_t{0});
+  PrimExpr value = CastTo(DataType::Float(32), first);
+  if (first.dtype() == DataType::Float(32)) {
+    const DataType bits = DataType::UInt(32);
+    const PrimExpr kept =
+        CallIntrin("bitwise_and", {CallIntrin("reinterpret", bits, {first}), MakeConst(bits, int64_t{0xffff0000})});
+    value = CallIntrin("reinterpret", first.dtype(), {kept});
+  }
+  return known ? value : IfThenElse(count > 0, value, MakeConst(DataType::Float(32), int64_t{0}));
+}
+
+/// Of a count: a division by it takes longer, and a row waits for it. What it is multiplied with is little beside the
+/// pivot, or under a root.
+PrimExpr Reciprocal(const PrimExpr& count) { return MakeConst(count.dtype(), 1.0) / count; }
+
+/// Sums of elements less a pivot are in float32: those of float64 are precise enough.
+bool HasPivot(DataType accumulator) { return accumulator == DataType::Float(32); }
+
+deuteron::Map<String, Any> AttrsOfSum(bool has_pivot) {
+  if (!has_pivot) return {};
+  return {{tir::kSubtractsLast, true}};
+}
 
 /// A tensor whose axes are divided into reduced and kept ones.
 struct Reduction {
@@ -14,11 +45,12 @@ struct Reduction {
 
   bool IsReduced(size_t axis) const { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
   /// The product of the extents reduced.
-  PrimExpr Count() const {
+  PrimExpr Elements() const {
     PrimExpr count = I64(1);
     for (const size_t axis : axes) count = count * x.shape()[axis];
-    return CastTo(accumulator, count);
+    return count;
   }
+  PrimExpr Count() const { return CastTo(accumulator, Elements()); }
   Array<PrimExpr> Kept(const Array<PrimExpr>& all) const {
     Array<PrimExpr> kept;
     for (size_t i = 0; i < all.size(); ++i) {
@@ -33,7 +65,8 @@ struct Reduction {
   }
   /// Sums `element`(indices of all axes, of the kept ones) over the reduced axes.
   te::Tensor Sum(const std::string& name,
-                 const std::function<PrimExpr(const Array<PrimExpr>&, const Array<PrimExpr>&)>& element) const {
+                 const std::function<PrimExpr(const Array<PrimExpr>&, const Array<PrimExpr>&)>& element,
+                 const deuteron::Map<String, Any>& attrs = kEmpty) const {
     Array<tir::IterVar> reduce;
     for (const size_t axis : axes) reduce.push_back(te::ReduceAxis(x.shape()[axis], "k" + std::to_string(axis)));
     const Array<PrimExpr> shape = Kept(x.shape());
@@ -48,9 +81,16 @@ struct Reduction {
           }
           return te::Sum(element(all, Indices(vars)), reduce);
         },
-        name, {}, NamesOfAxes(AxisNames::kAx, shape.size()));
+        name, attrs, NamesOfAxes(AxisNames::kAx, shape.size()));
   }
   PrimExpr Element(const Array<PrimExpr>& all) const { return CastTo(accumulator, x(all)); }
+  /// Of the row at the kept indices.
+  PrimExpr PivotAt(const Array<PrimExpr>& kept) const {
+    Array<PrimExpr> first;
+    size_t next = 0;
+    for (size_t i = 0; i < x.shape().size(); ++i) first.push_back(IsReduced(i) ? I64(0) : kept[next++]);
+    return Pivot(x(first), Elements());
+  }
 };
 
 /// The mean of the reduced axes, then the sum of squared distances from it: two passes, so that a large
@@ -61,11 +101,21 @@ struct Moments {
 };
 
 Moments TwoPassMoments(const Reduction& reduction, const std::string& prefix) {
+  const bool has_pivot = HasPivot(reduction.accumulator);
   const te::Tensor sum = reduction.Sum(
-      prefix + "_sum", [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) { return reduction.Element(all); });
+      prefix + "_sum",
+      [&](const Array<PrimExpr>& all, const Array<PrimExpr>& kept) {
+        return has_pivot ? reduction.Element(all) - reduction.PivotAt(kept) : reduction.Element(all);
+      },
+      AttrsOfSum(has_pivot));
   const PrimExpr count = reduction.Count();
-  const te::Tensor mean = Map(
-      sum, [&](PrimExpr total) { return total / count; }, prefix + "_mean", AxisNames::kAx);
+  const te::Tensor mean = te::Compute(
+      sum.shape(),
+      [&](const Array<tir::Var>& vars) {
+        const PrimExpr total = sum(Indices(vars));
+        return has_pivot ? reduction.PivotAt(Indices(vars)) + total * Reciprocal(count) : total / count;
+      },
+      prefix + "_mean", {}, NamesOfAxes(AxisNames::kAx, sum.shape().size()));
   const te::Tensor squares =
       reduction.Sum(prefix + "_var_sum", [&](const Array<PrimExpr>& all, const Array<PrimExpr>& kept) {
         const PrimExpr distance = reduction.Element(all) - mean(kept);
@@ -79,7 +129,7 @@ PrimExpr Rsqrt(PrimExpr value) { return CallIntrin("rsqrt", {std::move(value)});
 }  // namespace
 
 te::Tensor LayerNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta,
-                     const std::vector<size_t>& axes, double epsilon) {
+                     const std::vector<size_t>& axes, double epsilon, std::optional<size_t> channel_axis) {
   const Reduction reduction{x, axes};
   const DataType accumulator = reduction.accumulator;
   const Moments moments = TwoPassMoments(reduction, std::string(x->op->name));
@@ -88,14 +138,15 @@ te::Tensor LayerNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
       [&](const Array<tir::Var>& vars) {
         const Array<PrimExpr> all = Indices(vars);
         const Array<PrimExpr> kept = reduction.Kept(all);
-        const PrimExpr variance = moments.squares(kept) / reduction.Count();
+        const Array<PrimExpr> of = channel_axis ? Array<PrimExpr>{all[*channel_axis]} : reduction.Reduced(all);
+        const PrimExpr variance = moments.squares(kept) * Reciprocal(reduction.Count());
         PrimExpr value =
             (reduction.Element(all) - moments.mean(kept)) * Rsqrt(variance + MakeConst(accumulator, epsilon));
-        if (gamma.defined()) value = value * CastTo(accumulator, gamma(reduction.Reduced(all)));
-        if (beta.defined()) value = value + CastTo(accumulator, beta(reduction.Reduced(all)));
+        if (gamma.defined()) value = value * CastTo(accumulator, gamma(of));
+        if (beta.defined()) value = value + CastTo(accumulator, beta(of));
         return CastTo(x.dtype(), value);
       },
-      "T_layer_norm", {}, NamesOfAxes(AxisNames::kAx, x.shape().size()));
+      channel_axis ? "T_instance_norm" : "T_layer_norm", {}, NamesOfAxes(AxisNames::kAx, x.shape().size()));
 }
 
 te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta, int64_t num_groups,
@@ -112,12 +163,26 @@ te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
       stat_shape.push_back(x.shape()[i]);
     }
   }
-  PrimExpr count = per_group;
-  for (const size_t axis : axes) count = count * x.shape()[axis];
-  count = CastTo(accumulator, count);
+  PrimExpr elements = per_group;
+  for (const size_t axis : axes) elements = elements * x.shape()[axis];
+  const PrimExpr count = CastTo(accumulator, elements);
+  const bool has_pivot = HasPivot(accumulator);
+  const auto pivot = [&](const Array<PrimExpr>& stat) {
+    Array<PrimExpr> first;
+    size_t next = 0;
+    for (size_t i = 0; i < x.shape().size(); ++i) {
+      if (i == channel_axis) {
+        first.push_back(stat[next++] * per_group);
+      } else {
+        first.push_back(is_reduced(i) ? I64(0) : stat[next++]);
+      }
+    }
+    return Pivot(x(first), elements);
+  };
 
   const auto reduce = [&](const std::string& stage,
-                          const std::function<PrimExpr(PrimExpr, const Array<PrimExpr>&)>& element) {
+                          const std::function<PrimExpr(PrimExpr, const Array<PrimExpr>&)>& element,
+                          const deuteron::Map<String, Any>& attrs) {
     const bool groups_channels = !IsOne(per_group);
     const tir::IterVar channel = te::ReduceAxis(per_group, "kc");
     Array<tir::IterVar> reduction;
@@ -142,15 +207,27 @@ te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
           }
           return te::Sum(element(CastTo(accumulator, x(all)), Indices(vars)), reduction);
         },
-        std::string(x->op->name) + stage, {}, NamesOfAxes(AxisNames::kAx, stat_shape.size()));
+        std::string(x->op->name) + stage, attrs, NamesOfAxes(AxisNames::kAx, stat_shape.size()));
   };
-  const te::Tensor sum = reduce("_sum", [](PrimExpr element, const Array<PrimExpr>&) { return element; });
-  const te::Tensor mean = Map(
-      sum, [&](PrimExpr total) { return total / count; }, std::string(x->op->name) + "_mean", AxisNames::kAx);
-  const te::Tensor squares = reduce("_var_sum", [&](PrimExpr element, const Array<PrimExpr>& stat) {
-    const PrimExpr distance = element - mean(stat);
-    return distance * distance;
-  });
+  const te::Tensor sum = reduce(
+      "_sum",
+      [&](PrimExpr element, const Array<PrimExpr>& stat) {
+        return has_pivot ? std::move(element) - pivot(stat) : element;
+      },
+      AttrsOfSum(has_pivot));
+  const te::Tensor mean = te::Compute(
+      stat_shape,
+      [&](const Array<tir::Var>& vars) {
+        const PrimExpr total = sum(Indices(vars));
+        return has_pivot ? pivot(Indices(vars)) + total * Reciprocal(count) : total / count;
+      },
+      std::string(x->op->name) + "_mean", {}, NamesOfAxes(AxisNames::kAx, stat_shape.size()));
+  const te::Tensor squares = reduce("_var_sum",
+                                    [&](PrimExpr element, const Array<PrimExpr>& stat) {
+                                      const PrimExpr distance = element - mean(stat);
+                                      return distance * distance;
+                                    },
+                                    {});
   return te::Compute(
       x.shape(),
       [&](const Array<tir::Var>& vars) {
@@ -162,7 +239,7 @@ te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
             stat.push_back(vars[i]);
           }
         }
-        const PrimExpr variance = squares(stat) / count;
+        const PrimExpr variance = squares(stat) * Reciprocal(count);
         PrimExpr value =
             (CastTo(accumulator, x(Indices(vars))) - mean(stat)) * Rsqrt(variance + MakeConst(accumulator, epsilon));
         if (gamma.defined()) value = value * CastTo(accumulator, gamma({vars[channel_axis]}));

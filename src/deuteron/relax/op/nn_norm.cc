@@ -145,18 +145,8 @@ Expr LegalizeInstanceNorm(BlockBuilder& builder, const Call& call) {
   const auto channel = static_cast<size_t>(NormalizeAxis(call, attrs->channel_axis, TensorArg(call, 0)->ndim));
   return builder.CallTE("instance_norm", call->args, [&](const Array<Tensor>& args) {
     // Every channel is a group of its own: the channel axis is among the kept ones of a layer norm.
-    const Tensor& x = args[0];
-    const Tensor plain = topi::LayerNorm(x, Tensor(), Tensor(), axes, attrs->epsilon);
-    return Array<Tensor>{te::Compute(
-        x.shape(),
-        [&](const Array<tir::Var>& vars) {
-          const DataType dtype = topi::AccumulatorType(x.dtype());
-          PrimExpr value = CastTo(dtype, plain(topi::Indices(vars)));
-          if (attrs->scale) value = value * CastTo(dtype, args[1]({vars[channel]}));
-          if (attrs->center) value = value + CastTo(dtype, args[2]({vars[channel]}));
-          return CastTo(x.dtype(), value);
-        },
-        "T_instance_norm", {}, topi::NamesOfAxes(topi::AxisNames::kAx, x.shape().size()))};
+    return Array<Tensor>{topi::LayerNorm(args[0], attrs->scale ? args[1] : Tensor(), attrs->center ? args[2] : Tensor(),
+                                         axes, attrs->epsilon, channel)};
   });
 }
 

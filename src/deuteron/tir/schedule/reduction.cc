@@ -60,6 +60,35 @@ std::vector<PrimExpr> SpatialValues(const SBlockRealize& realize) {
   return values;
 }
 
+/// `block`, a reduction as `update` says, of other terms.
+SBlock WithSource(SBlock block, const ReductionUpdate& update, const PrimExpr& source) {
+  const PrimExpr value = update.Combined(BufferLoad(update.buffer, update.indices), source);
+  CopyOnWrite(&block)->body = BufferStore(update.buffer, value, update.indices);
+  return WithDetectedRegions(block);
+}
+
+/// The difference that a block sums up, all of its terms or those of a condition.
+struct SumOfDifferences {
+  const SubNode* difference = nullptr;
+  const CallNode* choice = nullptr;
+
+  explicit SumOfDifferences(const ReductionUpdate& update) {
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    if (update.combiner != ExprKind::kAdd) return;
+    PrimExpr term = update.source;
+    const auto* call = term.as<CallNode>();
+    if (call != nullptr && call->op.same_as(if_then_else) && ExprEqual(call->args[2], update.identity)) {
+      choice = call;
+      term = call->args[1];
+    }
+    difference = term.as<SubNode>();
+  }
+  /// The minuends, on the same condition.
+  PrimExpr Minuend() const {
+    return choice == nullptr ? difference->a : deuteron::IfThenElse(choice->args[0], difference->a, choice->args[2]);
+  }
+};
+
 }  // namespace
 
 Schedule::Block Schedule::DecomposeReduction(const Block& name, const Loop& loop_var) {
@@ -277,6 +306,36 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
                     SeqStmt::Flatten({rf_nest, final_nest}));
   func_ = AddBuffer(func_, partial);
   return rf_name;
+}
+
+void Schedule::SubtractLast(const Block& block, const Block& partial,
+                            const std::function<PrimExpr(const PrimExpr&)>& terms) {
+  const auto fail = [&](const std::string& why) {
+    DEUTERON_SCHEDULE_ERROR << "subtract_last of " << block << ": " << why;
+  };
+  const SBlockRealize parts = GetRealize(partial);
+  const SBlockRealize whole = GetRealize(block);
+  const auto part = GetReductionUpdate(parts->block);
+  const auto sum = GetReductionUpdate(whole->block);
+  if (!part || !sum) fail("no two reductions");
+  const BufferLoad added = sum->combiner == ExprKind::kAdd ? As<BufferLoad>(sum->source) : BufferLoad();
+  if (!added.defined() || !added->buffer.same_as(part->buffer)) fail("it does not add up what " + partial + " writes");
+  const SumOfDifferences terms_of_part(*part);
+  if (terms_of_part.difference == nullptr) fail(partial + " does not sum up differences");
+  // Where the sum reads a part: the iterators of the part, but for its position.
+  ExprVarMap at;
+  for (size_t i = 0; i + 1 < part->indices.size(); ++i) {
+    const Var iter = As<Var>(part->indices[static_cast<int64_t>(i)]);
+    if (iter.defined()) at[iter] = added->indices[static_cast<int64_t>(i)];
+  }
+  const PrimExpr& subtrahend = terms_of_part.difference->b;
+  for (const IterVar& iter : parts->block->iter_vars) {
+    if (at.count(iter->var) == 0 && UsesVar(subtrahend, [&](const VarNode* var) { return var == iter->var.get(); }))
+      fail("what is subtracted depends on " + std::string(iter->var->name_hint));
+  }
+  const PrimExpr all = Substitute(subtrahend, at) * terms(added->indices.back());
+  func_ = ReplaceBlock(func_, parts, WithSource(parts->block, *part, terms_of_part.Minuend()));
+  func_ = ReplaceBlock(func_, whole, WithSource(whole->block, *sum, added - all));
 }
 
 }  // namespace deuteron::tir

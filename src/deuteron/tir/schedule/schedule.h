@@ -11,8 +11,8 @@
 /// (iterators of type kReduce promise commutativity), never otherwise reassociated.
 ///
 /// One file a family: loops.cc (split, fuse, reorder, kinds), merge_loops.cc, inline.cc, compute_at.cc, cache.cc,
-/// reduction.cc (decompose, rfactor), layout.cc (transform layout, fuse dimensions), block_iters.cc. Each has a caller
-/// in rules/.
+/// reduction.cc (decompose, rfactor, subtract last), layout.cc (transform layout, fuse dimensions), block_iters.cc.
+/// Each has a caller in rules/.
 #pragma once
 
 #include <exception>
@@ -136,6 +136,10 @@ class Schedule {
   /// `block` then reduces. The new buffer has the loop as its last dimension (`factor_axis` -1) or first (0).
   /// Changes the order of a float sum.
   Block RFactor(const Loop& loop, int factor_axis = -1);
+  /// Of partial sums of differences `x - c`, made by RFactor (`factor_axis` -1), whose c is one number for all terms of
+  /// a result: `partial` sums up x, and `block`, which adds up partial sums, takes c from each as often as `terms` says
+  /// of its position. Changes the roundings of a float sum: its terms are as large as x.
+  void SubtractLast(const Block& block, const Block& partial, const std::function<PrimExpr(const PrimExpr&)>& terms);
 
   // --- Data layout (layout.cc, block_iters.cc)
 

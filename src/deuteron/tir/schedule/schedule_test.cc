@@ -259,6 +259,38 @@ TEST(ScheduleReduction, RFactorAddsLanes) {
   ExpectSame(func, s.func(), 1e-5);
 }
 
+/// Of 21 terms five lanes have three, the others two.
+TEST(ScheduleReduction, WhatIsSubtractedIsTakenFromPartialSums) {
+  const te::Tensor x = te::Placeholder({I64(3), I64(21)}, DataType::Float(32), "x");
+  const te::Tensor c = te::Placeholder({I64(3)}, DataType::Float(32), "c");
+  const auto sum_of = [&](const std::function<PrimExpr(const PrimExpr&, const PrimExpr&)>& term) {
+    const IterVar k = te::ReduceAxis(I64(21), "k");
+    const te::Tensor sum = te::Compute(
+        {I64(3)}, [&](const Array<Var>& i) { return te::Sum(term(i[0], k->var), {k}); }, "sum");
+    return te::CreatePrimFunc({x, c, sum});
+  };
+  const auto lanes_of = [](Schedule* s) {
+    return s->RFactor(s->Split(s->GetLoops("sum")[1], std::vector<int64_t>{-1, 8})[1]);
+  };
+  const auto terms = [](const PrimExpr& lane) {
+    return SelectExpr(lane < 5, MakeConst(DataType::Float(32), 3.0), MakeConst(DataType::Float(32), 2.0));
+  };
+  const PrimFunc func = sum_of([&](const PrimExpr& i, const PrimExpr& k) { return x({i, k}) - c({i}); });
+  Schedule s(func);
+  const std::string lanes = lanes_of(&s);
+  s.SubtractLast("sum", lanes, terms);
+  ExpectSame(func, s.func(), 1e-5);
+  EXPECT_EQ(s.Get(lanes)->reads.size(), 1U);
+  EXPECT_EQ(s.Get("sum")->reads.size(), 2U);
+  EXPECT_SCHEDULE_ERROR(s.SubtractLast("sum", lanes, terms), "does not add up what " + lanes + " writes");
+  Schedule of_products(sum_of([&](const PrimExpr& i, const PrimExpr& k) { return x({i, k}) * c({i}); }));
+  const std::string products = lanes_of(&of_products);
+  EXPECT_SCHEDULE_ERROR(of_products.SubtractLast("sum", products, terms), "does not sum up differences");
+  Schedule of_terms(sum_of([&](const PrimExpr& i, const PrimExpr& k) { return c({i}) - x({i, k}); }));
+  const std::string others = lanes_of(&of_terms);
+  EXPECT_SCHEDULE_ERROR(of_terms.SubtractLast("sum", others, terms), "what is subtracted depends on");
+}
+
 TEST(ScheduleReduction, PartsOfASumAreAddedUpAtTheTile) {
   for (const PrimExpr& rows : {I64(12), I64(13), PrimExpr(Var("n"))}) {
     for (const int64_t depth : {8, 10}) {

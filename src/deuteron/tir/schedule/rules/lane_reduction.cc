@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/schedule/rules/sum_parts.h"
 
 namespace deuteron::tir {
 namespace {
 
 /// Sums in which each lane adds up so many terms are cut into parts.
-constexpr int64_t kManySteps = 4096;
+constexpr int64_t kManySteps = 1024;
+/// What is subtracted from each term may be subtracted from what a lane has added up of so many: its own error is
+/// little then beside that of what adds up the lanes, as those of all level each other out.
+constexpr int64_t kMostTermsOfLane = 32;
 /// As many parts as each has steps are best: one of so many times as many is as good, if need be of the second.
 constexpr double kLongerParts[] = {2, 8};
 /// Shorter ones would pay for what adds them up.
@@ -50,6 +55,7 @@ void LaneReductions::Split(const Block& block, const Loop& axis) {
   int64_t width = accumulators * lanes_;
   const std::vector<Loop> steps = schedule_.Split(axis, std::vector<int64_t>{-1, width});
   partials_.push_back(schedule_.RFactor(steps[1]));
+  if (extent && *extent <= kMostTermsOfLane * width) SubtractLast(block, *extent, width);
   CutSteps(partials_.back(), steps[0]);
   while (width > 2) {
     const int64_t half = width > lanes_ ? lanes_ : width / 2;
@@ -59,18 +65,38 @@ void LaneReductions::Split(const Block& block, const Loop& axis) {
   }
 }
 
+/// A sum whose block asks for it, of which lanes have parts: what is subtracted from its terms is not in its steps.
+void LaneReductions::SubtractLast(const Block& block, int64_t extent, int64_t width) {
+  if (schedule_.Get(block)->annotations.count(kSubtractsLast) == 0) return;
+  const auto terms_of_lane = [&](const PrimExpr& lane) -> PrimExpr {
+    const DataType dtype = DataType::Float(32);
+    const PrimExpr fewer = MakeConst(dtype, extent / width);
+    if (extent % width == 0) return fewer;
+    return SelectExpr(lane < extent % width, MakeConst(dtype, extent / width + 1), fewer);
+  };
+  try {
+    schedule_.SubtractLast(block, partials_.back(), terms_of_lane);
+  } catch (const ffi::Error& error) {
+    // Where terms are no differences any more, as of constants: they stay as they are.
+    if (!IsScheduleError(error)) throw;
+  }
+}
+
 /// The error of a long sum is not that of one accumulator a lane: parts of it are added up in memory, [part, row,
 /// lane].
 void LaneReductions::CutSteps(const Block& block, const Loop& steps) {
   const auto extent = schedule_.ConstExtent(steps);
   if (!extent || *extent < kManySteps || !schedule_.WriteBuffer(block)->dtype.is_float()) return;
+  const auto cut = [&](int64_t length) {
+    parts_.push_back(schedule_.RFactor(schedule_.Split(steps, std::vector<int64_t>{-1, length})[0], 0));
+  };
   for (const double longer : kLongerParts) {
     const auto most = static_cast<int64_t>(longer * std::sqrt(static_cast<double>(*extent)));
     const int64_t length = LargestDivisor(*extent, most);
-    if (length < kShortestPart) continue;
-    parts_.push_back(schedule_.RFactor(schedule_.Split(steps, std::vector<int64_t>{-1, length})[0], 0));
-    return;
+    if (length >= kShortestPart) return cut(length);
   }
+  // Of a number without such divisors the last part is shorter.
+  cut(LengthOfPart(*extent, static_cast<int64_t>(std::sqrt(static_cast<double>(*extent)))));
 }
 
 void LaneReductions::Vectorize(size_t outer) {

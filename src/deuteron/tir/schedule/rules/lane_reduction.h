@@ -26,6 +26,7 @@ class LaneReductions {
 
  private:
   std::vector<Loop> LongLoops(const Block& block, size_t outer) const;
+  void SubtractLast(const Block& block, int64_t extent, int64_t width);
   void CutSteps(const Block& block, const Loop& steps);
   void VectorizePartial(const Block& block, size_t outer, bool is_part);
   void VectorizeTree(const Block& block, size_t outer);
