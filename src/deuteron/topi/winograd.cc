@@ -1,5 +1,6 @@
 #include "deuteron/topi/winograd.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "deuteron/support/element.h"
@@ -9,8 +10,14 @@
 namespace deuteron::topi {
 namespace {
 
-/// With parts of so many channels the error is about that of the direct sum.
+/// With parts of so many channels, and two of them where there are more than so few, the error is about that of the
+/// direct sum.
 constexpr int64_t kStepsOfSum = 64;
+constexpr int64_t kFewSteps = 32;
+int64_t StepsOfSum(const PrimExpr& channels) {
+  const auto count = AsConstInt(channels);
+  return count ? std::clamp((*count + 1) / 2, kFewSteps, kStepsOfSum) : kStepsOfSum;
+}
 
 /// The element of a short list of constants at `index`, which is one of its positions.
 PrimExpr Pick(const PrimExpr& index, const std::vector<PrimExpr>& values) {
@@ -77,7 +84,7 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
         [&](const Array<tir::Var>& i) {
           return te::Sum(weights({i[0], i[1], i[3], c->var}) * tiles({i[0], i[1], i[2], c->var, i[4]}), {c});
         },
-        "winograd_product", {{tir::kSumSteps, kStepsOfSum}});
+        "winograd_product", {{tir::kSumSteps, StepsOfSum(shape[3])}});
   }
   const tir::IterVar c = te::ReduceAxis(shape[5], "c");
   const PrimExpr& length = weights->shape[4];
@@ -87,7 +94,7 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
         const PrimExpr tile = tiles({i[0], i[1], i[2], i[3], i[4], c->var});
         return te::Sum(tile * weights({FloorDiv(i[5], length), i[0], i[1], c->var, FloorMod(i[5], length)}), {c});
       },
-      "winograd_product", {{tir::kSumSteps, kStepsOfSum}, {tir::kTransformedTiles, int64_t{1}}});
+      "winograd_product", {{tir::kSumSteps, StepsOfSum(shape[5])}, {tir::kTransformedTiles, int64_t{1}}});
 }
 
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& extents, const WinogradGrid& grid) {
