@@ -189,8 +189,9 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
     heads.push_back(head);
     if (!prefetch_.passes.empty()) prefetch_.passes.push_back({loop->loop_var, loop->extent, counter});
   }
-  EmitPrefetchOfNext(tile.b->buffer, Substitute(tile.b->indices[0], origin),
-                     address(tile.b->buffer, tile.b->indices, 0), depth);
+  EmitPrefetchOfNext(
+      tile.b->buffer, Substitute(tile.b->indices[0], origin),
+      [&] { return address(tile.b->buffer, tile.b->indices, 0); }, depth);
   prefetch_.passes = outer_passes;
   const int64_t stay = registers.Staying();
   for (int64_t i = 0; i < stay; ++i) registers.rows_stay() ? load_a(i) : load_b(i);

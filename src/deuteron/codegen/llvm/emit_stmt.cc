@@ -279,6 +279,7 @@ void KernelEmitter::EmitIf(const tir::IfThenElseNode* op) {
     if (op->else_case.defined()) EmitStmt(op->else_case);
     return;
   }
+  EmitPrefetchOfFill(op);
   llvm::Value* saved = mask_;
   llvm::Value* const saved_lanes = first_lanes_;
   const bool vector = condition->getType()->isVectorTy();

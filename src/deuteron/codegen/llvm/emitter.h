@@ -96,14 +96,27 @@ class KernelEmitter {
   /// Asks for what is loaded some steps further on, in loops that are marked for it (kPrefetchSteps), and for what lies
   /// behind it (kPrefetchNext).
   void EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address);
-  void EmitPrefetchOf(llvm::Value* address, llvm::Value* offset, uint32_t locality);
+  void EmitPrefetchOf(llvm::Value* address, int64_t offset, uint32_t locality);
+  /// Whether what the index is in the first of those steps is known before them, as of loads in no loop further in.
+  bool IsKnownBeforeSteps(const PrimExpr& index) const;
+  /// An address that goes on by so many bytes with each of those steps.
+  struct Ahead {
+    llvm::Value* address = nullptr;
+    llvm::Value* bytes = nullptr;
+  };
+  /// Emits it, and before the steps what it is at the first, if that is known there: else `emit` does in each of them,
+  /// and what multiples of its number take is taken from the sums. Without an address if `emit` gives none.
+  Ahead EmitStepped(const PrimExpr& index, const std::function<Ahead()>& emit);
   /// Of what lies behind that which the marked loops run through (kPrefetchNext): the part of `count` iterations of the
-  /// innermost one, which loads at `address`. False if nothing is to be asked for.
-  bool EmitPrefetchOfNext(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address, int64_t count);
+  /// innermost one, which loads at what `address` emits. False if nothing is to be asked for.
+  bool EmitPrefetchOfNext(const tir::Buffer& buffer, const PrimExpr& index,
+                          const std::function<llvm::Value*()>& address, int64_t count);
+  /// The same of what a step loads in the first of the passes only, to fill for the others what they run through.
+  void EmitPrefetchOfFill(const tir::IfThenElseNode* op);
 
   /// Of the rows that the next iteration of the loop marked kPrefetchRows reads: a part, where this one's are read at
-  /// `address`. False if nothing is to be asked for.
-  bool EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address);
+  /// the index. False if nothing is to be asked for.
+  bool EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr& index);
 
   // emit_matrix_tile.cc
   /// The nest of loops as products of tiles; false if it is no such, or the target has no unit for it.
@@ -277,6 +290,11 @@ class KernelEmitter {
     /// The innermost loop that is marked kPrefetchSteps, and of how many steps; null: none.
     tir::Var loop;
     int64_t steps = 0;
+    /// Its number, and addresses that go on with it, each by so many bytes.
+    llvm::PHINode* counter = nullptr;
+    std::vector<std::pair<llvm::PHINode*, llvm::Value*>> stepped;
+    /// Whether what is emitted stands before its first step.
+    bool is_before = false;
     /// A loop, and how far it is.
     struct Pass {
       tir::Var var;
@@ -294,6 +312,7 @@ class KernelEmitter {
     bool asked_for_next = false;
     bool asked_for_rows = false;
   } prefetch_;
+  llvm::Value* PositionOf(const Prefetch::Pass& loop);
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;
   /// Whether what is stored is the next one of a tile's sums: what holds of a step holds of many.

@@ -26,14 +26,6 @@ class Module:
         w_cache = T.sblock_alloc_buffer((T.int64(1), T.int64(64), T.int64(32)), "float16")
         dense_pack = T.sblock_alloc_buffer((T.int64(96), T.int64(32)), scope="local")
         for i0_0_i1_0_fused in T.parallel(T.int64(2)):
-            for ax0 in range(T.int64(64)):
-                for ax1 in T.vectorized(T.int64(32)):
-                    with T.sblock("w_cache"):
-                        v_ax0 = T.axis.spatial(T.int64(1), T.int64(0))
-                        v_ax1, v_ax2 = T.axis.remap("SS", [ax0, ax1])
-                        T.reads(w[v_ax0, v_ax1, v_ax2])
-                        T.writes(w_cache[v_ax0, v_ax1, v_ax2])
-                        w_cache[v_ax0, v_ax1, v_ax2] = w[v_ax0, v_ax1, v_ax2]
             for i0_1_0 in range(T.int64(24)):
                 for ax0, ax1_0 in T.grid(T.int64(2), T.int64(8)):
                     for ax1_1 in T.vectorized(T.int64(8)):
@@ -53,6 +45,16 @@ class Module:
                                 T.writes(dense_pack[v_i0, v_i1])
                                 dense_pack[v_i0, v_i1] = T.float32(0.0)
                 for k in T.serial(T.int64(64), annotations={"pragma_no_unroll": 1, "prefetch_steps": 31}):
+                    for ax0_0 in T.unroll(T.int64(4)):
+                        for ax0_1 in T.vectorized(T.int64(8)):
+                            with T.sblock("w_cache"):
+                                v_ax0 = T.axis.spatial(T.int64(1), T.int64(0))
+                                v_ax1 = T.axis.spatial(T.int64(64), k)
+                                v_ax2 = T.axis.spatial(T.int64(32), ax0_0 * T.int64(8) + ax0_1)
+                                T.where(i0_1_0 == T.int64(0))
+                                T.reads(w[v_ax0, v_ax1, v_ax2])
+                                T.writes(w_cache[v_ax0, v_ax1, v_ax2])
+                                w_cache[v_ax0, v_ax1, v_ax2] = w[v_ax0, v_ax1, v_ax2]
                     for i0_1_1 in T.unroll(T.int64(2)):
                         for i1_1 in T.unroll(T.int64(4)):
                             for i1_2 in T.vectorized(T.int64(8)):

@@ -459,4 +459,33 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
   func_ = InsertUnder(func, loop_var, nest, static_cast<size_t>(ChildrenWith(children, producers).second) + 1);
 }
 
+void Schedule::FillOnce(const Block& name, const std::vector<Loop>& loops) {
+  const Path path = FindBlock(func_, name);
+  SBlockRealize realize = RealizeOf(path);
+  std::vector<PrimExpr> conditions = Conjuncts(realize->predicate);
+  for (const For& loop : LoopsOf(path)) {
+    const auto is_it = [&](const Loop& other) { return other.same_as(loop->loop_var); };
+    if (std::none_of(loops.begin(), loops.end(), is_it)) continue;
+    const auto uses = [&](const PrimExpr& expr) {
+      return UsesVar(expr, [&](const VarNode* var) { return var == loop->loop_var.get(); });
+    };
+    if (std::any_of(realize->iter_values.begin(), realize->iter_values.end(), uses) || uses(realize->predicate)) {
+      DEUTERON_SCHEDULE_ERROR << "fill_once: block " << name << " does not do the same in each iteration of loop "
+                              << loop->loop_var->name_hint;
+    }
+    if (loop->loop_kind != ForKind::kSerial) {
+      DEUTERON_SCHEDULE_ERROR << "fill_once: loop " << loop->loop_var->name_hint << " around block " << name
+                              << " does not begin with its first iteration";
+    }
+    conditions.push_back(Equal(loop->loop_var, loop->min));
+  }
+  const Array<BufferRegion>& writes = realize->block->writes;
+  if (std::any_of(writes.begin(), writes.end(),
+                  [&](const BufferRegion& write) { return !IsAllocated(func_, write->buffer); })) {
+    DEUTERON_SCHEDULE_ERROR << "fill_once: block " << name << " writes more than intermediate buffers";
+  }
+  CopyOnWrite(&realize)->predicate = Conjunction(conditions);
+  func_ = ReplaceIn(func_, path, realize);
+}
+
 }  // namespace deuteron::tir

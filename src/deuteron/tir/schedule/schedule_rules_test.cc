@@ -127,21 +127,22 @@ TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
   }
 }
 
-/// Panels of 16 bits are widened once where many tiles of rows pass by, and by each tile where few do, as where the
-/// cache does not hold a panel beside many rows.
+/// Panels of 16 bits are widened once where some tiles of rows pass by, long ones a part at a time, and by each tile
+/// where few do, as where the cache does not hold a panel beside them.
 TEST(ScheduleRules, NarrowPanelsAreWidenedOnceForManyRows) {
   for (const DataType dtype : {DataType::Float(16), DataType::BFloat16()}) {
     const auto scheduled = [&](int64_t side, int64_t depth, const std::string& machine) {
       const PrimFunc func = PointwiseConvolutionOfPanels(side, depth, /*panels=*/3, /*length=*/32, dtype);
       const ScheduledFunc made = ApplyScheduleRules(func, Target::Parse("llvm -threads=2 -mcpu=" + machine));
-      if (side * side * depth < 10000) ExpectSame(func, made.func, 1e-4);
+      if (side * side * depth <= 20000) ExpectSame(func, made.func, 1e-4);
       return Schedule(made.func);
     };
     for (const char* machine : {"x86-64-v3", "x86-64-v4", "x86-64-v3 -l1-bytes=16384"}) {
       SCOPED_TRACE(machine);
       EXPECT_TRUE(scheduled(12, 60, machine).HasBlock("w_cache"));
       EXPECT_FALSE(scheduled(3, 60, machine).HasBlock("w_cache"));
-      EXPECT_FALSE(scheduled(12, 1200, machine).HasBlock("w_cache"));
+      EXPECT_TRUE(scheduled(10, 200, machine).HasBlock("w_cache"));
+      EXPECT_TRUE(scheduled(12, 1200, machine).HasBlock("w_cache"));
       EXPECT_FALSE(scheduled(12, 1000, std::string(machine) + " -l2-bytes=131072").HasBlock("w_cache"));
     }
   }

@@ -151,6 +151,25 @@ TEST(ScheduleComputeAt, WhatASplitHasTooMuchIsNotConsumed) {
   }
 }
 
+/// The first tile of rows copies what all of them read, a step at a time: the copy outlives the tile.
+TEST(ScheduleComputeAt, FirstTileFillsForOthers) {
+  for (const PrimExpr& rows : {I64(12), I64(13), PrimExpr(Var("n"))}) {
+    const PrimFunc func = Matmul(rows, 10, 9, false);
+    Schedule s(func);
+    const std::string copy = s.CacheRead("matmul", 1, "global");
+    const auto loops = s.GetLoops("matmul");
+    const auto tiles = s.Split(loops[0], std::vector<int64_t>{-1, 4});
+    s.Reorder({tiles[0], loops[2], tiles[1], loops[1]});
+    s.ComputeAt(copy, loops[2]);
+    EXPECT_SCHEDULE_ERROR(s.FillOnce(copy, {loops[2]}), "does not do the same in each iteration");
+    EXPECT_SCHEDULE_ERROR(s.FillOnce("matmul", {tiles[0]}), "does not do the same in each iteration");
+    s.FillOnce(copy, {tiles[0]});
+    EXPECT_EQ(Conjuncts(s.GetRealize(copy)->predicate).size(), 1U);
+    ExpectSame(func, s.func());
+    ExpectSameResults(func, LowerPrimFunc(s.func(), Target::Host()));
+  }
+}
+
 /// Padding has more instances than its producer, a slice fewer.
 TEST(ScheduleComputeAt, ConsumersOfOtherExtents) {
   const te::Tensor x = te::Placeholder({I64(6), I64(8)}, DataType::Float(32), "x");

@@ -3,6 +3,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/lower.h"
 
@@ -37,7 +38,7 @@ class UseFinder : public StmtExprVisitor {
     for (const PrimExpr& value : op->iter_values) VisitExpr(value);
     VisitExpr(op->predicate);
     const size_t outer = store_depth_;
-    store_depth_ = std::min(outer, ReductionDepth(op));
+    store_depth_ = std::min({outer, ReductionDepth(op), FillDepth(op)});
     VisitStmt(op->block);
     store_depth_ = outer;
   }
@@ -71,6 +72,20 @@ class UseFinder : public StmtExprVisitor {
     for (size_t depth = 0; depth < path_.size(); ++depth) {
       const auto* loop = path_[depth]->kind == StmtKind::kFor ? static_cast<const ForNode*>(path_[depth]) : nullptr;
       if (loop != nullptr && vars.count(loop->loop_var.get())) return depth;
+    }
+    return static_cast<size_t>(-1);
+  }
+
+  /// The same of what a block fills in the first iteration of loops only, for all of them (FillOnce): above the
+  /// outermost of these.
+  size_t FillDepth(const SBlockRealizeNode* op) {
+    for (size_t depth = 0; depth < path_.size(); ++depth) {
+      if (path_[depth]->kind != StmtKind::kFor) continue;
+      const auto* loop = static_cast<const ForNode*>(path_[depth]);
+      const PrimExpr is_first = Equal(loop->loop_var, loop->min);
+      for (const PrimExpr& part : Conjuncts(op->predicate)) {
+        if (StructuralEqual()(part, is_first)) return depth;
+      }
     }
     return static_cast<size_t>(-1);
   }

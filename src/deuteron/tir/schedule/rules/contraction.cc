@@ -317,13 +317,22 @@ void CopyRows(Schedule* schedule, const ContractionPlan& plan, ContractionNest* 
 /// Whether the next panel is asked for while the rows pass by one: there are several, for each thread some, or one for
 /// each of the products of transformed tiles.
 bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const ContractionNest& nest) {
-  if (nest.rows.empty() || !plan.panel_is_run || !plan.panels.empty()) return false;
+  if (nest.rows.empty() || !plan.panel_is_run || (!plan.panels.empty() && !plan.fills_panels)) return false;
   if (schedule.Get(plan.anchor)->annotations.count(kTransformedTiles) != 0) return true;
   if (plan.vector_extent <= plan.num_vectors * plan.lanes) return false;
   if (plan.RowsAreSerial()) return true;
   int64_t pieces = 1;
   for (const Loop& loop : nest.outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
   return pieces >= plan.enough_pieces;
+}
+
+/// Has the first tile of rows that passes by a panel widen what each of its steps reads of that, beside its sums.
+void FillPanel(Schedule* schedule, const ContractionPlan& plan, const ContractionNest& nest, const Loop& step) {
+  schedule->ComputeAt(plan.panels, step);
+  const auto vectors = schedule->Split(schedule->GetLoops(plan.panels).back(), std::vector<int64_t>{-1, plan.lanes});
+  schedule->Unroll(vectors[0]);
+  schedule->Vectorize(vectors[1]);
+  schedule->FillOnce(plan.panels, nest.rows);
 }
 
 void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
@@ -366,13 +375,17 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   std::vector<Loop> parallel = nest.outer;
   std::optional<Loop> tiles = nest.rows.empty() ? std::nullopt : std::optional(nest.rows.back());
   if (!plan.panels.empty()) {
-    schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
-    const std::vector<Loop> loops = schedule->GetLoops(plan.panels);
-    schedule->Vectorize(loops.back());
-    if (plan.panels == plan.dequantized) {
-      std::vector<Loop> depth = {loops[loops.size() - 2]};
-      CutByScales(schedule, plan.dequantized, &depth);
-      UnrollRowsOfByte(schedule, &depth);
+    if (plan.fills_panels && !nest.rows.empty() && !steps.empty()) {
+      FillPanel(schedule, plan, nest, steps.back());
+    } else {
+      schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
+      const std::vector<Loop> loops = schedule->GetLoops(plan.panels);
+      schedule->Vectorize(loops.back());
+      if (plan.panels == plan.dequantized) {
+        std::vector<Loop> depth = {loops[loops.size() - 2]};
+        CutByScales(schedule, plan.dequantized, &depth);
+        UnrollRowsOfByte(schedule, &depth);
+      }
     }
   }
   if (dequantizes) schedule->ComputeInline(plan.dequantized);
@@ -398,17 +411,17 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
 }
 
 /// `moves_data`: operands may be copied into another order, and sums kept in memory.
-bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan plan, bool moves_data) {
-  if (!plan.dequantized.empty()) {
-    if (moves_data) DequantizePanels(*schedule, target, &plan);
+bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan* plan, bool moves_data) {
+  if (!plan->dequantized.empty()) {
+    if (moves_data) DequantizePanels(*schedule, target, plan);
   } else if (moves_data) {
-    LayPanels(schedule, target, &plan);
-    if (plan.panels.empty()) WidenPanels(schedule, target, &plan);
+    LayPanels(schedule, target, plan);
+    if (plan->panels.empty()) WidenPanels(schedule, target, plan);
   }
-  if (!PlanContraction(*schedule, target, &plan)) return false;
-  if (!moves_data) plan.parts_in_memory = plan.copied_for = 0;
-  if (plan.widened.empty()) plan.widened = CopyNarrowRows(schedule, target, plan);
-  Tile(schedule, plan, target);
+  if (!PlanContraction(*schedule, target, plan)) return false;
+  if (!moves_data) plan->parts_in_memory = plan->copied_for = 0;
+  if (plan->widened.empty()) plan->widened = CopyNarrowRows(schedule, target, *plan);
+  Tile(schedule, *plan, target);
   return true;
 }
 
@@ -431,9 +444,16 @@ bool ScheduleTiles(Schedule* schedule, const Target& target, const ContractionPl
       schedule, [&](Schedule* attempt) { return ScheduleMatrixTiles(attempt, target, plan.anchor, plan.epilogue); });
   if (for_unit.value_or(false)) return true;
   // An epilogue that reads more of the sum than its own element cannot follow its parts, for one.
-  const auto in_parts =
-      Attempt(schedule, [&](Schedule* attempt) { return TryContraction(attempt, target, plan, /*moves_data=*/true); });
-  return in_parts ? *in_parts : TryContraction(schedule, target, plan, /*moves_data=*/false);
+  ContractionPlan tried = plan;
+  const auto moving = [&](Schedule* attempt) { return TryContraction(attempt, target, &tried, /*moves_data=*/true); };
+  if (const auto in_parts = Attempt(schedule, moving)) return *in_parts;
+  if (tried.fills_panels) {
+    tried = plan;
+    tried.may_fill_panels = false;
+    if (const auto in_tiles = Attempt(schedule, moving)) return *in_tiles;
+  }
+  tried = plan;
+  return TryContraction(schedule, target, &tried, /*moves_data=*/false);
 }
 
 /// Whether a block only brings each element of a tensor to float32, for a product alone.

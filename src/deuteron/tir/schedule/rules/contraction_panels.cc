@@ -12,8 +12,9 @@ namespace {
 
 /// Of fewer rows, each panel is read about as often as it would be copied.
 constexpr int64_t kFewestRowsOfPanels = 8;
-/// Of fewer tiles, to widen a panel takes as long as each of them takes to widen what it loads.
-constexpr int64_t kFewestTilesOfWidened = 12;
+/// Of fewer tiles, to widen a panel, or to have the first one do so, takes as long as each of them takes to widen what
+/// it loads.
+constexpr int64_t kFewestTilesOfWidened = 12, kFewestTilesOfFilled = 3;
 /// To dequantise takes more, and to store a panel and load it again is as long as that for one tile.
 constexpr int64_t kMostTilesOfDequantized = 2;
 /// Of numbers of 4 bits: each byte is loaded once for both.
@@ -72,13 +73,15 @@ void WidenPanels(Schedule* schedule, const Target& target, ContractionPlan* plan
     return count;
   };
   const CostModel costs(target.machine);
-  const int64_t rows = elements(is_rhs ? roles.m : roles.n), depth = elements(roles.k);
+  const int64_t rows = elements(is_rhs ? roles.m : roles.n), depth = std::min(elements(roles.k), kMostDepth);
   const int64_t vectors = costs.PanelVectors(AssumedExtent(block->iter_vars[columns->iter]->dom->extent));
   const int64_t bytes = depth * vectors * Lanes(target) * static_cast<int64_t>(sizeof(float));
-  const int64_t fewest = kFewestTilesOfWidened * costs.BestTile(rows, vectors).rows;
+  const int64_t tiles = plan->may_fill_panels ? kFewestTilesOfFilled : kFewestTilesOfWidened;
+  const int64_t fewest = tiles * costs.BestTile(rows, vectors).rows;
   const int64_t passing = fewest * depth * static_cast<int64_t>(sizeof(float));
   if (rows < fewest || passing > costs.BesidePanelBytes() || bytes > costs.PanelBytes()) return;
   plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
+  plan->fills_panels = plan->may_fill_panels;
 }
 
 Block FindDequantized(const Schedule& schedule, const Block& anchor) {

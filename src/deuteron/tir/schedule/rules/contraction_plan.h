@@ -14,6 +14,10 @@ struct ContractionPlan {
   Block epilogue;
   /// The block that lays B out in panels, where it does not lie so, or widens these.
   Block panels;
+  /// Whether the first tile of rows does so beside its sums, for the others; and whether it may: what follows the sums
+  /// follows parts of them then.
+  bool fills_panels = false;
+  bool may_fill_panels = true;
   /// Elements of a row of a panel, where the number of columns is a multiple of that which the run tells.
   std::optional<int64_t> panel_length;
   /// The block that brings A to float32, where it is narrower; and whether each tile does so with the rows that it
