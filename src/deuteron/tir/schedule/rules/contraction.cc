@@ -326,15 +326,6 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
   return pieces >= plan.enough_pieces;
 }
 
-/// Has the first tile of rows that passes by a panel widen what each of its steps reads of that, beside its sums.
-void FillPanel(Schedule* schedule, const ContractionPlan& plan, const ContractionNest& nest, const Loop& step) {
-  schedule->ComputeAt(plan.panels, step);
-  const auto vectors = schedule->Split(schedule->GetLoops(plan.panels).back(), std::vector<int64_t>{-1, plan.lanes});
-  schedule->Unroll(vectors[0]);
-  schedule->Vectorize(vectors[1]);
-  schedule->FillOnce(plan.panels, nest.rows);
-}
-
 void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   plan.sums = plan.anchor;
   if (plan.tile_depth != 0) SplitSums(schedule, &plan);
@@ -376,16 +367,9 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   std::optional<Loop> tiles = nest.rows.empty() ? std::nullopt : std::optional(nest.rows.back());
   if (!plan.panels.empty()) {
     if (plan.fills_panels && !nest.rows.empty() && !steps.empty()) {
-      FillPanel(schedule, plan, nest, steps.back());
+      FillPanel(schedule, plan, nest.rows, steps.back());
     } else {
-      schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
-      const std::vector<Loop> loops = schedule->GetLoops(plan.panels);
-      schedule->Vectorize(loops.back());
-      if (plan.panels == plan.dequantized) {
-        std::vector<Loop> depth = {loops[loops.size() - 2]};
-        CutByScales(schedule, plan.dequantized, &depth);
-        UnrollRowsOfByte(schedule, &depth);
-      }
+      PlacePanels(schedule, plan, nest.part.value_or(nest.PanelLoop()));
     }
   }
   if (dequantizes) schedule->ComputeInline(plan.dequantized);

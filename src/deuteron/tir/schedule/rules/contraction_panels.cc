@@ -109,6 +109,24 @@ void UnrollRowsOfByte(Schedule* schedule, std::vector<Loop>* depth) {
   depth->pop_back();
 }
 
+void PlacePanels(Schedule* schedule, const ContractionPlan& plan, const Loop& at) {
+  schedule->ComputeAt(plan.panels, at);
+  const std::vector<Loop> loops = schedule->GetLoops(plan.panels);
+  schedule->Vectorize(loops.back());
+  if (!(plan.panels == plan.dequantized)) return;
+  std::vector<Loop> depth = {loops[loops.size() - 2]};
+  CutByScales(schedule, plan.dequantized, &depth);
+  UnrollRowsOfByte(schedule, &depth);
+}
+
+void FillPanel(Schedule* schedule, const ContractionPlan& plan, const std::vector<Loop>& rows, const Loop& step) {
+  schedule->ComputeAt(plan.panels, step);
+  const auto vectors = schedule->Split(schedule->GetLoops(plan.panels).back(), std::vector<int64_t>{-1, plan.lanes});
+  schedule->Unroll(vectors[0]);
+  schedule->Vectorize(vectors[1]);
+  schedule->FillOnce(plan.panels, rows);
+}
+
 void DequantizePanels(const Schedule& schedule, const Target& target, ContractionPlan* plan) {
   const SBlock block = schedule.Get(plan->anchor);
   const MatmulRoles roles = *ClassifyBlock(block).matmul;

@@ -106,6 +106,10 @@ Block FindDequantized(const Schedule& schedule, const Block& anchor);
 void CutByScales(Schedule* schedule, const Block& dequantized, std::vector<Loop>* depth);
 /// Gives the rows of a byte code of their own; their loop is no longer among `depth`.
 void UnrollRowsOfByte(Schedule* schedule, std::vector<Loop>* depth);
+/// Fills the panels of B at the loop that they are for.
+void PlacePanels(Schedule* schedule, const ContractionPlan& plan, const Loop& at);
+/// Has the first tile of rows that passes by a panel widen what each of its steps reads of that, beside its sums.
+void FillPanel(Schedule* schedule, const ContractionPlan& plan, const std::vector<Loop>& rows, const Loop& step);
 /// Has B dequantised a panel at a time, once for all rows that pass by, where these are several tiles.
 void DequantizePanels(const Schedule& schedule, const Target& target, ContractionPlan* plan);
 /// Lays B out in panels of whole vectors of the output's last axis, zeros where that ends, if it does not lie so that a
