@@ -23,8 +23,9 @@ struct MemoryPlan {
 /// Sizes must be non-negative multiples of the alignment wanted; offsets are sums of sizes. Several greedy orders (by
 /// size, by size × duration, by time) are tried, and gone on from by simulated annealing. It is within a few percent of
 /// the largest live set on networks, and the same each time. Near-linear: orders that compare blocks pairwise are
-/// skipped where too many live at once.
-MemoryPlan PlanMemory(const std::vector<Lifetime>& lifetimes);
+/// skipped where too many live at once. For `few_runs` of blocks in bytes annealing takes no longer than the system to
+/// give what it could save.
+MemoryPlan PlanMemory(const std::vector<Lifetime>& lifetimes, bool few_runs = false);
 
 /// The largest sum of sizes that live at one step: no plan can be smaller.
 int64_t LargestLiveSet(const std::vector<Lifetime>& lifetimes);

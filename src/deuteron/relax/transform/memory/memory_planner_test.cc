@@ -83,6 +83,24 @@ TEST(PlanMemory, ResidualNetworkIsWithinATenthOfTheBound) {
   EXPECT_LE(plan.total, LargestLiveSet(blocks) * 11 / 10);
 }
 
+/// For few runs it may be left as it is, but no worse than greedy orders are.
+TEST(PlanMemory, ForFewRunsIsNoWorseThanInOrder) {
+  std::minstd_rand random(5);
+  for (const int64_t unit : {64, 1 << 20}) {
+    std::vector<Lifetime> blocks;
+    for (int64_t i = 0; i < 200; ++i) {
+      const auto size = static_cast<int64_t>(1 + random() % 50), length = static_cast<int64_t>(random() % 30);
+      blocks.push_back({unit * size, i, i + length});
+    }
+    const MemoryPlan often = PlanMemory(blocks), seldom = PlanMemory(blocks, /*few_runs=*/true);
+    ExpectValid(blocks, seldom);
+    EXPECT_LE(often.total, seldom.total);
+    EXPECT_LE(seldom.total, LargestLiveSet(blocks) * 13 / 10);
+    // Of much memory it is worth as long.
+    if (unit > 64) EXPECT_EQ(often.total, seldom.total);
+  }
+}
+
 /// A hundred thousand blocks in well under the test's time limit, whatever lives at once.
 TEST(PlanMemory, IsNearLinear) {
   for (const bool everything_lives : {false, true}) {

@@ -116,8 +116,12 @@ struct Group {
 
 class Planner {
  public:
-  Planner(const IRModule& module, const Function& function, String name, transform::DecisionLog* decisions)
-      : function_(function), analysis_(module, function), name_(std::move(name)), decisions_(decisions) {}
+  Planner(const IRModule& module, const Function& function, String name, const transform::PassContext& context)
+      : function_(function),
+        analysis_(module, function),
+        name_(std::move(name)),
+        decisions_(context.decisions.get()),
+        few_runs_(context.GetInt("expected_runs") > 0) {}
 
   Function Plan() {
     for (const Var& param : function_->params) CollectSymbols(param->ty, &symbols_);
@@ -168,7 +172,7 @@ class Planner {
     if (!group->unit.defined()) {
       for (Lifetime& lifetime : group->lifetimes) lifetime.size = Staggered(lifetime.size);
     }
-    const MemoryPlan plan = PlanMemory(group->lifetimes);
+    const MemoryPlan plan = PlanMemory(group->lifetimes, few_runs_ && !group->unit.defined());
     // Of symbolic sizes only the run knows how many bytes they are.
     if (!group->unit.defined()) {
       decisions_->Add({.pass = "StaticPlanBlockMemory",
@@ -225,6 +229,7 @@ class Planner {
   MemoryAnalysis analysis_;
   const String name_;
   transform::DecisionLog* decisions_;
+  const bool few_runs_;
   arith::Analyzer analyzer_;
   VarSet symbols_;
   std::vector<Group> groups_;
@@ -239,7 +244,7 @@ Pass StaticPlanBlockMemory() {
       {.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext& context) {
         const IRModule& functions = module;
         return UpdateAllFunctions(module, [&](const GlobalVar& name, const Function& function) {
-          return Planner(functions, function, name->name_hint, context.decisions.get()).Plan();
+          return Planner(functions, function, name->name_hint, context).Plan();
         });
       });
 }
