@@ -1,6 +1,7 @@
 #include "deuteron/relax/transform/library/library_record.h"
 
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -31,16 +32,21 @@ struct Composite {
 
 class Recorder {
  public:
-  Recorder(const IRModule& module, const std::string& symbol, transform::DecisionLog* log)
-      : module_(module), symbol_(symbol), log_(log) {}
+  Recorder(const IRModule& module, const std::string& symbol) : module_(module), symbol_(symbol) {}
 
-  void Record(const Function& function) {
+  void Walk(const Function& function) {
     library_ = std::string(function->GetAttr<String>("Codegen").value_or(""));
     for (const Var& param : function->params) inputs_[param.get()] = {param};
     for (const BindingBlock& block : function->body->blocks) {
       for (const Binding& binding : block->bindings) AddBinding(binding);
     }
-    AddKernels();
+  }
+  const std::vector<Composite>& kernels() const { return kernels_; }
+
+  /// What the walk has found, and kernel by kernel what `flops` has.
+  void Write(std::span<const std::optional<DataSize>> flops, transform::DecisionLog* log) {
+    for (size_t i = 0; i < kernels_.size(); ++i) AddKernel(kernels_[i], flops[i]);
+    for (const Decision& decision : decisions_) log->Add(decision);
   }
 
  private:
@@ -99,7 +105,7 @@ class Recorder {
   int64_t AddGroup(const Var& result, const std::string& name) {
     const auto group = static_cast<int64_t>(group_names_.size());
     group_names_.push_back(name);
-    log_->Add(Make(result->name_hint, name, Reason::kGroup, {{"group", group}}));
+    decisions_.push_back(Make(result->name_hint, name, Reason::kGroup, {{"group", group}}));
     return group;
   }
 
@@ -111,7 +117,7 @@ class Recorder {
     decision.subject_span = SpanOf(binding);
     RecordSizes(TrafficOf(call), &decision);
     nodes_.push_back({name, decision.subject_span, group});
-    log_->Add(std::move(decision));
+    decisions_.push_back(std::move(decision));
     std::unordered_set<int64_t> seen;
     for (const int64_t from : ProducersOf(call)) {
       if (!seen.insert(from).second) continue;
@@ -122,12 +128,12 @@ class Recorder {
       if (fused) edge.figures.emplace_back("group", group);
       edge.subject_span = producer.span;
       edge.object_span = SpanOf(binding);
-      log_->Add(std::move(edge));
+      decisions_.push_back(std::move(edge));
     }
     std::unordered_set<const Object*> read;
     for (const Var& input : Collect(inputs_, call)) {
       if (read.insert(input.get()).second)
-        log_->Add(Make(input->name_hint, std::string(name), Reason::kLibraryInput, {{"to", node}}));
+        decisions_.push_back(Make(input->name_hint, std::string(name), Reason::kLibraryInput, {{"to", node}}));
     }
     producers_[binding->var.get()] = {node};
   }
@@ -167,56 +173,6 @@ class Recorder {
     return Function(Array<Var>(params.begin(), params.end()), SeqExpr({block}, binding->var), binding->var.ty());
   }
 
-  /// The kernels as functions of call_tir, `functions` in their order: operators are counted in the loops that they
-  /// would be.
-  IRModule LegalizeKernels(std::vector<GlobalVar>* functions) const {
-    IRModule module = IRModule::Empty();
-    for (const auto& [var, func] : module_->functions) {
-      if (func->IsInstance<tir::PrimFuncNode>()) module.Update(var, func);
-    }
-    FunctionNames names(module_);
-    for (const Composite& kernel : kernels_) {
-      Function function = WithoutAttr(WithoutAttr(kernel.function, "Composite"), "Primitive");
-      functions->emplace_back(String(names.Unique("kernel")), function->ty);
-      module.Update(functions->back(), function);
-    }
-    const transform::PassContext::Scope scope(transform::PassContext{});
-    return LegalizeOps()(std::move(module));
-  }
-
-  void AddKernels() {
-    std::vector<GlobalVar> functions;
-    const IRModule module = LegalizeKernels(&functions);
-    std::unordered_map<const Object*, KernelFlops> flops_of;
-    for (size_t i = 0; i < kernels_.size(); ++i) {
-      AddKernel(kernels_[i], FlopsOf(Downcast<Function>(module.Lookup(functions[i])), module, &flops_of));
-    }
-  }
-
-  /// Of a function of call_tir; nothing if unknown. `flops_of` holds what is known of its kernels.
-  static std::optional<DataSize> FlopsOf(const Function& function, const IRModule& module,
-                                         std::unordered_map<const Object*, KernelFlops>* flops_of) {
-    DataSize flops;
-    for (const BindingBlock& block : function->body->blocks) {
-      for (const Binding& binding : block->bindings) {
-        const Expr& value = BoundValue(binding);
-        if (!IsAnyCallTIR(value)) {
-          if (value->kind == RelaxKind::kCall) return std::nullopt;
-          continue;
-        }
-        const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
-        auto it = flops_of->find(view.func.get());
-        if (it == flops_of->end()) {
-          const auto kernel = Downcast<tir::PrimFunc>(module.Lookup(view.func));
-          it = flops_of->emplace(view.func.get(), KernelFlops(kernel)).first;
-        }
-        if (!it->second.known()) return std::nullopt;
-        flops.Add(it->second.Of(view, binding->var.ty()));
-      }
-    }
-    return flops;
-  }
-
   void AddKernel(const Composite& kernel, const std::optional<DataSize>& flops) {
     Decision decision = Make(kernel.result->name_hint, kernel.name, Reason::kLibraryKernel, {});
     decision.subject_span = kernel.span;
@@ -234,10 +190,10 @@ class Recorder {
     });
     traffic.written.Add(kernel.result.ty());
     RecordSizes(traffic, flops, &decision);
-    log_->Add(std::move(decision));
+    decisions_.push_back(std::move(decision));
     Decision pattern = Make(String(kernel.name), kernel.pattern, Reason::kLibraryPattern, {});
     pattern.message = String(params);
-    log_->Add(std::move(pattern));
+    decisions_.push_back(std::move(pattern));
   }
 
   Decision Make(const String& subject, const std::string& object, Reason reason,
@@ -257,8 +213,8 @@ class Recorder {
     int64_t group;
   };
   const IRModule& module_;
-  const std::string& symbol_;
-  transform::DecisionLog* log_;
+  const std::string symbol_;
+  std::vector<Decision> decisions_;
   std::string library_;
   std::unordered_map<const Object*, Function> functions_;
   /// The operators that a variable's value comes from.
@@ -270,11 +226,77 @@ class Recorder {
   std::vector<Composite> kernels_;
 };
 
+/// Kernels as functions of call_tir, `functions` in their order: operators are counted in the loops that they would be.
+IRModule LegalizeKernels(const IRModule& of, const std::vector<const Composite*>& kernels,
+                         std::vector<GlobalVar>* functions) {
+  IRModule module = IRModule::Empty();
+  for (const auto& [var, func] : of->functions) {
+    if (func->IsInstance<tir::PrimFuncNode>()) module.Update(var, func);
+  }
+  FunctionNames names(of);
+  for (const Composite* kernel : kernels) {
+    Function function = WithoutAttr(WithoutAttr(kernel->function, "Composite"), "Primitive");
+    functions->emplace_back(String(names.Unique("kernel")), function->ty);
+    module.Update(functions->back(), function);
+  }
+  const transform::PassContext::Scope scope(transform::PassContext{});
+  return LegalizeOps()(std::move(module));
+}
+
+/// Of a function of call_tir; nothing if unknown. `flops_of` holds what is known of its kernels.
+std::optional<DataSize> FlopsOf(const Function& function, const IRModule& module,
+                                std::unordered_map<const Object*, KernelFlops>* flops_of) {
+  DataSize flops;
+  for (const BindingBlock& block : function->body->blocks) {
+    for (const Binding& binding : block->bindings) {
+      const Expr& value = BoundValue(binding);
+      if (!IsAnyCallTIR(value)) {
+        if (value->kind == RelaxKind::kCall) return std::nullopt;
+        continue;
+      }
+      const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
+      auto it = flops_of->find(view.func.get());
+      if (it == flops_of->end()) {
+        const auto kernel = Downcast<tir::PrimFunc>(module.Lookup(view.func));
+        it = flops_of->emplace(view.func.get(), KernelFlops(kernel)).first;
+      }
+      if (!it->second.known()) return std::nullopt;
+      flops.Add(it->second.Of(view, binding->var.ty()));
+    }
+  }
+  return flops;
+}
+
+/// Of each kernel, all legalised at once: those that are alike are made once.
+std::vector<std::optional<DataSize>> FlopsOfKernels(const IRModule& of, const std::vector<const Composite*>& kernels) {
+  std::vector<GlobalVar> functions;
+  const IRModule module = LegalizeKernels(of, kernels, &functions);
+  std::unordered_map<const Object*, KernelFlops> flops_of;
+  std::vector<std::optional<DataSize>> flops;
+  for (const GlobalVar& function : functions) {
+    flops.push_back(FlopsOf(Downcast<Function>(module.Lookup(function)), module, &flops_of));
+  }
+  return flops;
+}
+
 }  // namespace
 
-void RecordLibraryFunction(const IRModule& module, const Function& function, const std::string& symbol,
-                           transform::DecisionLog* log) {
-  Recorder(module, symbol, log).Record(function);
+void RecordLibraryFunctions(const IRModule& module, const std::vector<std::pair<std::string, Function>>& functions,
+                            transform::DecisionLog* log) {
+  if (functions.empty()) return;
+  std::vector<Recorder> recorders;
+  std::vector<const Composite*> kernels;
+  for (const auto& [symbol, function] : functions) recorders.emplace_back(module, symbol).Walk(function);
+  for (const Recorder& recorder : recorders) {
+    for (const Composite& kernel : recorder.kernels()) kernels.push_back(&kernel);
+  }
+  const std::vector<std::optional<DataSize>> flops = FlopsOfKernels(module, kernels);
+  size_t first = 0;
+  for (Recorder& recorder : recorders) {
+    const size_t count = recorder.kernels().size();
+    recorder.Write(std::span(flops).subspan(first, count), log);
+    first += count;
+  }
 }
 
 }  // namespace deuteron::relax::fusion

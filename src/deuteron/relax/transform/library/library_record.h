@@ -15,15 +15,17 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "deuteron/ir/transform/decision_log.h"
 #include "deuteron/relax/expr.h"
 
 namespace deuteron::relax::fusion {
 
-/// Records a function with the attribute Codegen: each composite that it calls, each operator besides, is a kernel of
-/// the library.
-void RecordLibraryFunction(const IRModule& module, const Function& function, const std::string& symbol,
-                           transform::DecisionLog* log);
+/// Records functions with the attribute Codegen, by their symbols, in order: each composite that one calls, each
+/// operator besides, is a kernel of the library.
+void RecordLibraryFunctions(const IRModule& module, const std::vector<std::pair<std::string, Function>>& functions,
+                            transform::DecisionLog* log);
 
 }  // namespace deuteron::relax::fusion

@@ -146,6 +146,7 @@ class Runner {
     const auto functions = CalledCodegenFunctions(module);
     modules_ = ModuleAttr<Array<Any>>(module, kModules);
     for (const auto& [var, function] : functions) Translate(var, function, module);
+    fusion::RecordLibraryFunctions(module, translated_, log_);
     CallReplacer replacer(symbols_);
     module = UpdateFunctions(
         std::move(module), [&](const GlobalVar&, const Function& function) { return replacer.RewriteBody(function); });
@@ -188,7 +189,7 @@ class Runner {
                                    << "\" failed: " << error.what();
     }
     symbols_.emplace(var.get(), symbol);
-    fusion::RecordLibraryFunction(module, function, symbol, log_);
+    translated_.emplace_back(symbol, function);
   }
 
   const LibraryCodegen& Find(const std::string& library, const std::string& symbol) {
@@ -213,6 +214,7 @@ class Runner {
   ConstantNames names_;
   Array<Any> modules_;
   std::unordered_map<const Object*, std::string> symbols_;
+  std::vector<std::pair<std::string, Function>> translated_;
 };
 
 }  // namespace
