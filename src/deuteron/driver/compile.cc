@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <unordered_set>
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/codegen/machine_code.h"
@@ -241,10 +243,12 @@ class OpeningAhead {
     if (!opens) OpenGenerator();
   }
 
-  void OpenLibraries(const IRModule& module) {
+  /// Of `module`, out of which libraries have taken what they compute.
+  void OpenForRest(const IRModule& module) {
     for (const relax::ExternalFunction& function : relax::ExternalFunctions(module)) {
       if (runtime::PluginAbsence(function.plugin).empty()) runtime::OpenPluginAhead(function.plugin);
     }
+    if (LeavesKernels(module)) OpenGenerator();
   }
   void OpenGenerator() {
     if (!generator_) generator_.emplace();
@@ -253,6 +257,21 @@ class OpeningAhead {
  private:
   static bool IsLikely(const backend::Backend& backend, const IRModule& module, const CompileOptions& options) {
     return options.backend != "auto" || (backend.is_likely && backend.is_likely(module));
+  }
+
+  /// Whether there are operators that code will be generated for: that are no views, and need no memory alone.
+  static bool LeavesKernels(const IRModule& module) {
+    static const std::unordered_set<std::string> kWithout = {
+        "relax.reshape",  "relax.flatten",         "relax.expand_dims", "relax.squeeze",
+        "relax.shape_of", "relax.call_dps_packed", "relax.make_closure"};
+    bool leaves = false;
+    relax::ForEachBinding(module, [&](const relax::Binding& binding) {
+      const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
+      const auto* op = call == nullptr ? nullptr : call->op.as<OpNode>();
+      leaves |= op != nullptr && binding->var.ty().as<TensorTypeNode>() != nullptr &&
+                kWithout.count(std::string(op->name)) == 0;
+    });
+    return leaves;
   }
 
   std::optional<codegen::GeneratorAhead> generator_;
@@ -272,7 +291,7 @@ Executable CompileWith(CompileCache* cache, IRModule module, const CompileOption
   }
   OpeningAhead ahead(module, options);
   module = walk.ToShared(walk.Import(std::move(module)));
-  ahead.OpenLibraries(module);
+  ahead.OpenForRest(module);
   module = walk.ToFused(std::move(module));
   if (codegen::HasKernels(module)) ahead.OpenGenerator();
   return walk.ToCode(walk.ToScheduled(std::move(module)), cache, *key);
