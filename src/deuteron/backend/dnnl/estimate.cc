@@ -6,17 +6,14 @@
 #include "deuteron/backend/dnnl/estimate.h"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
+#include <cstdio>
 #include <utility>
 
 #include "deuteron/backend/dnnl/attention_parts.h"
-#include "deuteron/backend/dnnl/dnnl.h"
+#include "deuteron/backend/dnnl/making.h"
 #include "deuteron/backend/pattern_checks.h"
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
-#include "deuteron/relax/op/nn_attrs.h"
-#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/conv_cost.h"
 #include "deuteron/tir/analysis/factors.h"
@@ -49,54 +46,19 @@ constexpr double kCyclesOfUnsignedByte = 1;
 /// Cycles to make a vector of fours of bytes of four rows of a matrix that the run gives, to store it, and to sum it up
 /// for a zero point.
 constexpr double kCyclesOfBytes = 8;
-/// What the library must be faster by in any number of runs: estimates err by as much. Not where both multiply bytes:
+/// What the library must be faster by in any number of runs: estimates err by as much. Of one run it need not: what
+/// opens less is taken of choices that are about as fast (kEqualPart). Not where both multiply bytes:
 /// generated code falls short of its estimate as much (it reads images of bytes with channels first).
 constexpr double kLeastGain = 1.1;
-/// Seconds to open the library, or what generates code, most of them to relocate it and to get memory for it; and
-/// to make one of its primitives.
-constexpr double kSecondsToOpen = 8e-3, kSecondsOfPrimitive = 4e-4;
-/// The same to describe a kernel to the library and to plan it, for each place that it has in the graph (measured).
-constexpr double kSecondsOfPlace = 1.5e-4;
 /// What the system gives a process of memory that it has not had yet: faults, and zeros, of pages of 4 KiB or 2 MiB
 /// (measured, 0.5 to 10 GB/s).
 constexpr double kFreshBytesPerSecond = 4e9;
 /// What either side packs of weights, into such memory (measured).
 constexpr double kPackedBytesPerSecond = 1.2e9;
-/// Seconds of a core to schedule and compile a kernel, of its own or shared by others that are alike.
-struct Making {
-  /// That is optimised, and that is not (codegen).
-  double heavy, light;
-};
-/// Measured, fitted to networks: convolutions with a window, of which each place at an edge has code of its own; with
-/// one in groups of several channels; of single channels; of one pixel; products; those of few rows; those of bytes;
-/// norms, with what is fused with them; and others.
-constexpr Making kOfWindow = {12e-3, 12e-3}, kOfGroups = {17e-3, 12e-3}, kOfDepthwise = {6e-3, 3.5e-3},
-                 kOfPixel = {9e-3, 2.5e-3}, kOfProduct = {11e-3, 2.5e-3}, kOfRows = {3.5e-3, 1.5e-3},
-                 kOfBytes = {9e-3, 4e-3}, kOfNorm = {10e-3, 10e-3}, kOfOther = {6e-3, 3e-3};
-/// The same for products of transformed tiles, with both transforms; for attention (of few rows), and for a loop (of
-/// sizes that are not known), beyond their parts.
-constexpr double kSecondsOfTiles = 60e-3, kSecondsOfAttention = 25e-3, kSecondsOfFewRowsAttention = 6e-3,
-                 kSecondsOfLoop = 5e-3, kSecondsOfOpenLoop = 16e-3;
-/// What a core computes in such a time, in all expected runs, is no more than what is left unoptimised.
-constexpr double kLightSeconds = 15e-6;
-/// So many are few: of them and of columns there is one tile of registers, or a few.
-constexpr int64_t kFewRows = 16;
 /// Times as large as weights are those of transformed tiles: of 4 × 4 numbers, not 3 × 3.
 constexpr double kTransformedWeights = 16.0 / 9;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
-
-std::vector<int64_t> DimsOf(const Type& type) {
-  std::vector<int64_t> dims;
-  for (const PrimExpr& dim : *type.as<TensorTypeNode>()->shape) dims.push_back(tir::AssumedExtent(dim));
-  return dims;
-}
-
-double Product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
-  double product = 1;
-  for (size_t i = begin; i < end; ++i) product *= static_cast<double>(dims[i]);
-  return product;
-}
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -298,8 +260,6 @@ class Estimator {
   const int64_t lanes_;
 };
 
-double CoresAtWork(const Machine& machine) { return static_cast<double>(std::min(machine.threads, machine.cores)); }
-
 double SecondsFromMemory(double bytes) {
   const Machine& machine = Target::Current().machine;
   return bytes / (std::min(machine.core_gbps * CoresAtWork(machine), machine.memory_gbps) * 1e9);
@@ -310,26 +270,26 @@ double SecondsToExchange(double bytes) {
   return SecondsFromMemory((1 - 1 / CoresAtWork(Target::Current().machine)) * bytes) / kExchangedPart;
 }
 
-Making MakingOfConvolution(const std::vector<int64_t>& weight, int64_t groups) {
-  if (Product(weight, 2, weight.size()) == 1) return kOfPixel;
-  if (weight[1] == 1) return kOfDepthwise;
-  return groups == 1 ? kOfWindow : kOfGroups;
+bool IsOpen(const Type& type) {
+  const std::vector<int64_t> dims = StaticDims(type);
+  return std::find(dims.begin(), dims.end(), -1) != dims.end();
+}
+bool IsOpen(const JsonKernel& kernel, const Type& result) {
+  return IsOpen(result) || std::any_of(kernel.inputs.begin(), kernel.inputs.end(),
+                                       [](const relax::Expr& input) { return IsOpen(input->ty); });
 }
 
 /// What sort of kernel it is to make, but for transformed tiles.
 Making MakingOf(const JsonKernel& kernel, const Type& result, bool is_convolution, bool is_product) {
+  if (is_product && IsOpen(kernel, result) && kernel.inputs[1]->kind != RelaxKind::kConstant) {
+    return {kSecondsOfOpenPair, kSecondsOfOpenPair};
+  }
   if (is_product) {
     if (kernel.inputs[0].ty().as<TensorTypeNode>()->dtype.bits() == 8) return kOfBytes;
-    const std::vector<int64_t> dims = DimsOf(result);
-    return Product(dims, 0, dims.size() - 1) <= double{kFewRows} ? kOfRows : kOfProduct;
+    return MakingOfProduct(DimsOf(result));
   }
   if (!is_convolution) return kernel.attrs.at("op") == "layer_norm" ? kOfNorm : kOfOther;
   return MakingOfConvolution(DimsOf(kernel.inputs[1]->ty), kernel.attrs.at("groups"));
-}
-
-/// On one core; `in_runs`: what it computes in all of them.
-double SecondsToCompile(const Making& making, bool transforms, double in_runs) {
-  return transforms ? kSecondsOfTiles : in_runs <= kLightSeconds ? making.light : making.heavy;
 }
 
 }  // namespace
@@ -345,44 +305,23 @@ std::string TextOfKernel(const JsonKernel& kernel, const Type& result) {
   return text;
 }
 
+std::string TextOfNumber(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), " %.17g", number);
+  return text;
+}
+
 std::string TextOfGenerated(const JsonKernel& kernel, const Type& result) {
   std::string text = TextOfKernel(kernel, result);
   for (const relax::Expr& input : kernel.inputs) {
     const auto* constant = input.as<relax::ConstantNode>();
     if (constant == nullptr || constant->data.numel() != 1) continue;
-    text += " " + std::to_string(ScalarValue(input).value_or(0));
+    text += TextOfNumber(ScalarValue(input).value_or(0));
   }
   return text;
 }
 
 double EstimateOpening() { return kSecondsToOpen; }
-
-double EstimatePlace() { return kSecondsOfPlace; }
-
-bool IsLikely(const IRModule& module) {
-  const Op convolutions[] = {Op::Get("relax.nn.conv1d"), Op::Get("relax.nn.conv2d"), Op::Get("relax.nn.conv3d")};
-  const tir::CostModel costs(Target::Current().machine);
-  std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> seen;
-  double generated = 0, library = kSecondsToOpen;
-  relax::ForEachBinding(module, [&](const relax::Binding& binding) {
-    const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
-    const auto is_of_call = [&](const Op& op) { return call->op.same_as(op); };
-    if (call == nullptr || std::none_of(std::begin(convolutions), std::end(convolutions), is_of_call)) return;
-    const auto* result = binding->var.ty().as<TensorTypeNode>();
-    const auto* weight = call->args[1].ty().as<TensorTypeNode>();
-    if (result == nullptr || weight == nullptr || !result->has_shape() || !weight->has_shape()) return;
-    if (weight->dtype == DataType::Float(16)) return;
-    const std::vector<int64_t> of_result = DimsOf(binding->var.ty()), of_weight = DimsOf(call->args[1]->ty);
-    if (of_weight.size() < 3 || !seen.emplace(of_result, of_weight).second) return;
-    const double ops = 2 * Product(of_result, 0, of_result.size()) * Product(of_weight, 1, of_weight.size());
-    const Making making =
-        MakingOfConvolution(of_weight, static_cast<const relax::ConvAttrsNode*>(call->attrs.get())->groups);
-    const double in_run = CoresAtWork(costs.machine()) * costs.LeastSeconds(ops, DataType::Float(32));
-    generated += SecondsToCompile(making, /*transforms=*/false, in_run) / CoresAtWork(costs.machine());
-    library += kSecondsOfPrimitive + kSecondsOfPlace;
-  });
-  return generated > kEqualPart * library + kEqualSeconds;
-}
 
 double EstimateLoop(bool is_open) { return is_open ? kSecondsOfOpenLoop : kSecondsOfLoop; }
 
@@ -416,9 +355,10 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int6
                            SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty));
   const double in_runs =
       generated * CoresAtWork(costs.machine()) * static_cast<double>(std::max<int64_t>(expected_runs, 1));
-  const double alone =
-      SecondsToCompile(MakingOf(kernel, result, is_convolution, is_product), cycles.transforms, in_runs);
-  const bool must_gain = (is_product || is_convolution) && !cycles.keeps_bytes;
+  const Making making = MakingOf(kernel, result, is_convolution, is_product);
+  const bool is_of_weights = has_weights && IsOpen(kernel, result);
+  const double alone = (is_of_weights ? kTimesOfOpen : 1) * SecondsToCompile(making, cycles.transforms, in_runs);
+  const bool must_gain = expected_runs != 1 && (is_product || is_convolution) && !cycles.keeps_bytes;
   return {.library = (must_gain ? kLeastGain : 1) * library,
           .generated = generated,
           .library_once = kSecondsOfPrimitive,
@@ -443,13 +383,12 @@ AttentionEstimate EstimateAttention(const Type& scores) {
   const std::vector<int64_t> dims = DimsOf(scores);
   const double bytes = relax::AssumedBytes(scores);
   const int64_t batch = dims.size() < 3 ? 1 : std::max<int64_t>(Product(dims, 0, dims.size() - 2), 1);
-  const bool has_few_rows = dims.size() < 2 || dims[dims.size() - 2] <= kFewRows;
   const int64_t part = AtOnce(batch, static_cast<int64_t>(bytes / static_cast<double>(batch)));
   const double parts = static_cast<double>(batch) / static_cast<double>(part);
   const tir::CostModel costs(Target::Current().machine);
   return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
           .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
-          .generated_once = has_few_rows ? kSecondsOfFewRowsAttention : kSecondsOfAttention};
+          .generated_once = SecondsOfScores(dims)};
 }
 
 }  // namespace deuteron::backend::dnnl

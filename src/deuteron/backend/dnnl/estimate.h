@@ -10,7 +10,7 @@ namespace deuteron::backend::dnnl {
 
 /// By what part, and by how many seconds, choices for few runs may differ that count as one another's equal: of those
 /// the one is taken that holds the least memory.
-inline constexpr double kEqualPart = 1.15, kEqualSeconds = 2e-3;
+inline constexpr double kEqualPart = 1.1, kEqualSeconds = 2.5e-3;
 
 struct KernelEstimate {
   /// Seconds on all threads of the current target.
@@ -36,10 +36,11 @@ std::string TextOfKernel(const JsonKernel& kernel, const Type& result);
 /// The same of kernels of generated code: their code has numbers that the library's are given.
 std::string TextOfGenerated(const JsonKernel& kernel, const Type& result);
 
+/// A number as such a text has it.
+std::string TextOfNumber(double number);
+
 /// Seconds to open the library; what generates code takes as long.
 double EstimateOpening();
-/// Seconds to describe and plan a kernel of the library, for each place that it has in the graph.
-double EstimatePlace();
 /// Seconds to compile a loop as one kernel, beyond what its kernels take; `is_open`: of sizes that are not known.
 double EstimateLoop(bool is_open);
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "deuteron/backend/kernel_choice.h"
+#include "deuteron/backend/pattern_checks.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend::dnnl {
@@ -20,6 +21,9 @@ namespace {
 
 /// MiB that either side holds once it is open.
 constexpr int kLibraryMiB = 20, kGeneratorMiB = 28;
+
+/// Bindings that are looked through for the product that a softmax is of.
+constexpr size_t kMostStepsToScores = 16;
 
 class PayingChains {
  public:
@@ -37,8 +41,7 @@ class PayingChains {
       double library = estimate.library, generated = estimate.generated;
       // What few runs of a size that is not known take is not known either.
       if (expected_runs_ > 0 && IsOpen(described)) library = generated = 0;
-      const size_t kernel =
-          choice_.AddKernel(InRuns(library) + (expected_runs_ > 0 ? EstimatePlace() : 0), InRuns(generated));
+      const size_t kernel = choice_.AddKernel(InRuns(library), InRuns(generated));
       for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
     }
     AddValues();
@@ -90,8 +93,10 @@ class PayingChains {
     return choices[best];
   }
 
-  /// What a cut does not see either: the largest kernel is compiled on one core, however few others there are.
+  /// What a cut does not see either: the largest kernel is compiled on one core, however few others there are. Where
+  /// something else is compiled in any case, other cores have that to do meanwhile.
   double SecondsOfLargest(const std::vector<bool>& choice) const {
+    if (NeedsGenerator()) return 0;
     double largest = 0, all = 0;
     std::unordered_set<std::string> seen;
     for (size_t i = 0; i < chains_.size(); ++i) {
@@ -119,6 +124,12 @@ class PayingChains {
     const std::vector<int64_t> dims = StaticDims(type);
     return std::find(dims.begin(), dims.end(), -1) != dims.end();
   }
+  static bool IsOne(const Type& type) {
+    const auto* tensor = type.as<TensorTypeNode>();
+    if (tensor == nullptr || tensor->ndim < 0) return false;
+    const std::vector<int64_t> dims = StaticDims(type);
+    return std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim == 1; });
+  }
   bool IsOpen(const DescribedChain& described) const {
     const auto& inputs = described.kernel.inputs;
     return IsOpen(TypeOf(described)) ||
@@ -144,7 +155,7 @@ class PayingChains {
       const auto& [chain, kernel] = chains_[i];
       all.push_back(KernelChoice::kFirstKernel + i);
       const Type& type = TypeOf(chains_[i]);
-      texts_.push_back({OfLibrary(TextOfKernel(kernel, type)), TextOfGenerated(kernel, type)});
+      texts_.push_back({OfLibrary(TextOfKernel(kernel, type)), TextOfGenerated(kernel, type) + ScalarsOf(chain)});
       library[texts_.back().library].push_back(all.back());
       generated[texts_.back().generated].push_back(all.back());
     }
@@ -166,6 +177,22 @@ class PayingChains {
     }
     if (!around_.library_is_open) choice_.AddShared(KernelChoice::kLibrary, all, EstimateOpening());
     if (!NeedsGenerator()) choice_.AddShared(KernelChoice::kGenerated, all, EstimateOpening());
+  }
+
+  /// Numbers in what makes single elements that a chain reads: that is fused with it, so that its code has them.
+  std::string ScalarsOf(const Chain& chain) const {
+    std::set<size_t> sources;
+    for (const size_t member : chain.members) block_.CollectSources(member, &sources);
+    std::string text;
+    for (const size_t source : sources) {
+      const auto* call = relax::BoundValue(block_.bindings()[source]).as<relax::CallNode>();
+      if (call == nullptr || !IsOne(block_.var(source).ty())) continue;
+      for (const relax::Expr& arg : call->args) {
+        const auto* constant = arg.as<relax::ConstantNode>();
+        if (constant != nullptr && constant->data.numel() == 1) text += TextOfNumber(ScalarValue(arg).value_or(0));
+      }
+    }
+    return text;
   }
 
   static std::string OfLibrary(const std::string& text) { return "library " + text; }
@@ -290,10 +317,15 @@ class PayingChains {
     AttentionEstimate largest;
     for (size_t i = 0; i < chains_.size(); ++i) {
       const Type& scores = TypeOf(chains_[i]);
-      const std::vector<size_t> kernels = AttentionAround(i);
-      if (kernels.empty() || IsOpen(scores)) continue;
+      std::vector<size_t> kernels = AttentionAround(i);
+      if (IsOpen(scores) || (kernels.empty() && !IsOfScores(i))) continue;
       const AttentionEstimate estimate = EstimateAttention(scores);
-      choice_.AddShared(KernelChoice::kLibrary, kernels, InRuns(estimate.library));
+      if (kernels.empty()) {
+        // What lies between the three is fused with them, and stores scores where it is not.
+        kernels = {KernelChoice::kFirstKernel + i};
+      } else {
+        choice_.AddShared(KernelChoice::kLibrary, kernels, InRuns(estimate.library));
+      }
       alike[TextOfKernel(chains_[i].kernel, scores)].push_back(KernelChoice::kFirstKernel + i);
       all.insert(all.end(), kernels.begin(), kernels.end());
       if (estimate.library_once >= largest.library_once) largest = estimate;
@@ -304,6 +336,31 @@ class PayingChains {
     }
     // Calls one after the other have one memory.
     choice_.AddShared(KernelChoice::kLibrary, all, largest.library_once);
+  }
+
+  /// Whether chain `i` is a softmax of what elementwise operators (of a mask, say) make of a product of two values: of
+  /// scores, so that it is part of attention.
+  bool IsOfScores(size_t i) const {
+    const auto& [name, members] = chains_[i].chain;
+    if (std::string_view(name) != "dnnl.softmax") return false;
+    std::vector<size_t> open = {members.front()};
+    for (size_t steps = 0; !open.empty() && steps < kMostStepsToScores; ++steps) {
+      const size_t next = open.back();
+      open.pop_back();
+      std::set<size_t> sources;
+      block_.CollectSources(next, &sources);
+      for (const size_t source : sources) {
+        const size_t producer = kernel_of_[source];
+        if (producer < KernelChoice::kFirstKernel) {
+          open.push_back(source);
+          continue;
+        }
+        const DescribedChain& described = chains_[producer - KernelChoice::kFirstKernel];
+        const bool is_product = std::string_view(described.chain.name) == "dnnl.matmul";
+        if (is_product && described.kernel.inputs[1]->kind != RelaxKind::kConstant) return true;
+      }
+    }
+    return false;
   }
 
   /// The softmax that chain `softmax` is, the product before it and the one behind; nothing if it is not between two.

@@ -1,0 +1,88 @@
+/// \file
+/// Whether the library is likely to be opened, as far as a model says that no pass has seen yet.
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "deuteron/backend/dnnl/dnnl.h"
+#include "deuteron/backend/dnnl/estimate.h"
+#include "deuteron/backend/dnnl/making.h"
+#include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+/// What IsLikely counts of one kernel.
+struct Likely {
+  /// Of what is made once: what it computes, of which result and weights.
+  std::string text;
+  /// Seconds on all cores to compile it.
+  double generated = 0;
+};
+
+std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
+  static const Op kConvolutions[] = {Op::Get("relax.nn.conv1d"), Op::Get("relax.nn.conv2d"),
+                                     Op::Get("relax.nn.conv3d")};
+  static const Op kMatmul = Op::Get("relax.matmul"), kNorm = Op::Get("relax.nn.layer_norm"),
+                  kSoftmax = Op::Get("relax.nn.softmax");
+  const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
+  const auto* result = binding->var.ty().as<TensorTypeNode>();
+  if (call == nullptr || call->op.as<OpNode>() == nullptr || result == nullptr || !result->has_shape()) return {};
+  if (!result->dtype.is_float() || result->dtype == DataType::Float(16) || result->ndim == 0) return {};
+  const std::vector<int64_t> dims = DimsOf(binding->var.ty());
+  const tir::CostModel costs(Target::Current().machine);
+  const double cores = CoresAtWork(costs.machine());
+  Likely likely{std::string(call->op.as<OpNode>()->name), 0};
+  const auto add = [&likely](const std::vector<int64_t>& values) {
+    for (const int64_t value : values) likely.text += "," + std::to_string(value);
+  };
+  add(dims);
+  if (call->op.same_as(kNorm)) {
+    likely.generated = kOfNorm.light / cores;
+    return likely;
+  }
+  if (call->op.same_as(kSoftmax)) {
+    likely.generated = dims.size() > 2 ? SecondsOfScores(dims) : kOfOther.light / cores;
+    return likely;
+  }
+  const bool is_product = call->op.same_as(kMatmul);
+  const bool is_convolution = std::any_of(std::begin(kConvolutions), std::end(kConvolutions),
+                                          [&](const Op& op) { return call->op.same_as(op); });
+  if (!is_product && !is_convolution) return {};
+  const auto* weight = call->args[1].ty().as<TensorTypeNode>();
+  if (weight == nullptr || !weight->has_shape()) return {};
+  const std::vector<int64_t> of_weight = DimsOf(call->args[1]->ty);
+  if (of_weight.size() < (is_product ? 2 : 3)) return {};
+  add(of_weight);
+  const double depth =
+      is_product ? static_cast<double>(of_weight[of_weight.size() - 2]) : Product(of_weight, 1, of_weight.size());
+  const double in_run = cores * costs.LeastSeconds(2 * Product(dims, 0, dims.size()) * depth, DataType::Float(32));
+  const Making making =
+      is_product ? MakingOfProduct(dims)
+                 : MakingOfConvolution(of_weight, static_cast<const relax::ConvAttrsNode*>(call->attrs.get())->groups);
+  likely.generated = SecondsToCompile(making, /*transforms=*/false, in_run) / cores;
+  return likely;
+}
+
+}  // namespace
+
+bool IsLikely(const IRModule& module) {
+  std::set<std::string> seen;
+  double generated = 0, library = kSecondsToOpen;
+  relax::ForEachBinding(module, [&](const relax::Binding& binding) {
+    const std::optional<Likely> kernel = LikelyKernel(binding);
+    if (!kernel || !seen.insert(kernel->text).second) return;
+    generated += kernel->generated;
+    library += kSecondsOfPrimitive;
+  });
+  return generated > kEqualPart * library + kEqualSeconds;
+}
+
+}  // namespace deuteron::backend::dnnl
