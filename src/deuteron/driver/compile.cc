@@ -104,6 +104,8 @@ transform::PassContext MakeContext(const CompileOptions& options) {
     context.disabled_pass.insert(context.disabled_pass.end(), merging.begin(), merging.end());
   }
   if (options.config.count("tune_seconds") != 0) context.SetConfig("tune_folder", String(options.cache));
+  // What is kept is there to be started again.
+  if (!options.cache.empty()) context.SetConfig("expected_starts", int64_t{2});
   for (const auto& [key, value] : options.config) context.SetConfig(key, String(value));
   if (context.GetBool("kernel_text")) context.instruments.push_back(MakeKernelTextInstrument());
   return context;

@@ -18,12 +18,13 @@ using Verdicts = std::multimap<std::string, std::string>;
 
 /// Composite → reason, of each kernel that oneDNN could compute.
 Verdicts VerdictsOf(const IRModule& module, bool quantized = false, const std::string& target = "llvm -mcpu=znver4",
-                    const std::string& precision = "f32", int64_t expected_runs = 0) {
+                    const std::string& precision = "f32", int64_t expected_runs = 0, int64_t expected_starts = 1) {
   const TargetScope scope(Target::Parse(target, 2));
   transform::PassContext context;
   context.SetConfig("relax.PartitionFor.backend", String("auto"));
   context.SetConfig("precision", String(precision));
   context.SetConfig("expected_runs", expected_runs);
+  context.SetConfig("expected_starts", expected_starts);
   const transform::PassContext::Scope context_scope(context);
   backend::PartitionFor("", quantized)(module);
   Verdicts verdicts;
@@ -211,7 +212,7 @@ TEST(Choice, OfOneRunOpensTheGeneratorForMoreThanOneKernel) {
 }
 
 /// `count` products of different sizes behind a norm, one after the other, and something that is generated in any case.
-Verdicts VerdictsOfProducts(int64_t count) {
+Verdicts VerdictsOfProducts(int64_t count, int64_t starts = 1) {
   std::string params = "x: " + F32("32, 40") + ", g: " + F32("40"), last = "n";
   std::vector<std::string> lines = {"n = R.nn.layer_norm(x, g, g, axes=[1], epsilon=1e-05, center=True, scale=True)"};
   for (int64_t i = 0; i < count; ++i) {
@@ -221,7 +222,7 @@ Verdicts VerdictsOfProducts(int64_t count) {
     last = "a" + n;
   }
   lines.push_back("gv = R.cumsum(" + last + ", axis=1)");
-  return VerdictsOf(MakeModule(params, lines), false, "llvm -mcpu=znver4", "f32", 1);
+  return VerdictsOf(MakeModule(params, lines), false, "llvm -mcpu=znver4", "f32", 1, starts);
 }
 
 /// Where code is generated in any case, the library is not opened for what it would save about as much of as estimates
@@ -232,6 +233,14 @@ TEST(Choice, OfOneRunIsWhatOpensLessIfThatTakesAboutAsLong) {
     EXPECT_EQ(verdicts.size(), static_cast<size_t>(count + 1));
     for (const auto& [name, reason] : verdicts)
       EXPECT_EQ(reason.substr(0, reason.find('-')), expected) << count << " " << name;
+  }
+}
+
+/// Code that is kept is there for the next start, which opens the library and makes its kernels once more.
+TEST(Choice, OfOneRunThatIsKeptCountsTheNextStart) {
+  for (const auto& [starts, expected] : {std::pair(1, "library"), std::pair(2, "generated")}) {
+    for (const auto& [name, reason] : VerdictsOfProducts(20, starts))
+      EXPECT_EQ(reason.substr(0, reason.find('-')), expected) << starts << " " << name;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "deuteron/backend/dnnl/dnnl.h"
 #include "deuteron/backend/dnnl/estimate.h"
 #include "deuteron/backend/dnnl/making.h"
+#include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/target/target.h"
@@ -74,13 +75,14 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
 }  // namespace
 
 bool IsLikely(const IRModule& module) {
+  const auto starts = static_cast<double>(transform::PassContext::Current().GetInt("expected_starts"));
   std::set<std::string> seen;
-  double generated = 0, library = kSecondsToOpen;
+  double generated = 0, library = starts * kSecondsToOpen;
   relax::ForEachBinding(module, [&](const relax::Binding& binding) {
     const std::optional<Likely> kernel = LikelyKernel(binding);
     if (!kernel || !seen.insert(kernel->text).second) return;
     generated += kernel->generated;
-    library += kSecondsOfPrimitive;
+    library += starts * kSecondsOfPrimitive;
   });
   return generated > kEqualPart * library + kEqualSeconds;
 }

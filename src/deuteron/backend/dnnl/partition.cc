@@ -419,21 +419,24 @@ IRModule RunPartition(IRModule module, PartitionMode mode, const transform::Pass
 bool MultipliesBytes(const Target& target) { return target.HasFeature("avx512vnni") || target.HasFeature("avxvnni"); }
 
 transform::Pass PartitionBy(PartitionMode mode) {
-  return transform::ModulePass({.name = "PartitionFor"}, [mode](IRModule module,
-                                                                const transform::PassContext& context) {
-    if (!mode.quantized || MultipliesBytes(Target::Current())) {
-      const PartitionMode in_runs{mode.quantized, mode.only_paying, {.expected_runs = context.GetInt("expected_runs")}};
-      return RunPartition(std::move(module), in_runs, context);
-    }
-    context.decisions->Add({.pass = "PartitionFor",
-                            .function = "",
-                            .subject = "dnnl",
-                            .reason = Reason::kLibraryRefuses,
-                            .message =
-                                "oneDNN takes no quantised operators: on a CPU without VNNI its sums of products "
-                                "of bytes may overflow"});
-    return module;
-  });
+  return transform::ModulePass(
+      {.name = "PartitionFor"}, [mode](IRModule module, const transform::PassContext& context) {
+        if (!mode.quantized || MultipliesBytes(Target::Current())) {
+          const PartitionMode in_runs{
+              mode.quantized,
+              mode.only_paying,
+              {.expected_runs = context.GetInt("expected_runs"), .expected_starts = context.GetInt("expected_starts")}};
+          return RunPartition(std::move(module), in_runs, context);
+        }
+        context.decisions->Add({.pass = "PartitionFor",
+                                .function = "",
+                                .subject = "dnnl",
+                                .reason = Reason::kLibraryRefuses,
+                                .message =
+                                    "oneDNN takes no quantised operators: on a CPU without VNNI its sums of products "
+                                    "of bytes may overflow"});
+        return module;
+      });
 }
 
 }  // namespace

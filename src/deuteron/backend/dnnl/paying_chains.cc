@@ -145,6 +145,9 @@ class PayingChains {
   /// What seconds of each run sum up to beside those before the first one.
   double InRuns(double seconds) const { return static_cast<double>(std::max<int64_t>(expected_runs_, 1)) * seconds; }
 
+  /// The same of what each start of a process does; code that was generated is there.
+  double InStarts(double seconds) const { return static_cast<double>(around_.expected_starts) * seconds; }
+
   /// What it takes to make kernels, once for those that compute the same, and to open what makes the first: the
   /// library, or the generator of code where nothing else needs it.
   void AddMaking() {
@@ -165,7 +168,7 @@ class PayingChains {
     const std::set<std::string>& made = *around_.made;
     for (const auto& [text, kernels] : library) {
       if (made.count(text) != 0) continue;
-      choice_.AddShared(KernelChoice::kLibrary, kernels, estimate(kernels).library_once);
+      choice_.AddShared(KernelChoice::kLibrary, kernels, InStarts(estimate(kernels).library_once));
     }
     for (const auto& [text, kernels] : generated) {
       loop_ += text;
@@ -175,7 +178,7 @@ class PayingChains {
     if (around_.is_step && made.count(loop_) == 0) {
       choice_.AddShared(KernelChoice::kGenerated, all, EstimateLoop(around_.is_open));
     }
-    if (!around_.library_is_open) choice_.AddShared(KernelChoice::kLibrary, all, EstimateOpening());
+    if (!around_.library_is_open) choice_.AddShared(KernelChoice::kLibrary, all, InStarts(EstimateOpening()));
     if (!NeedsGenerator()) choice_.AddShared(KernelChoice::kGenerated, all, EstimateOpening());
   }
 
@@ -335,7 +338,7 @@ class PayingChains {
       choice_.AddShared(KernelChoice::kGenerated, kernels, largest.generated_once);
     }
     // Calls one after the other have one memory.
-    choice_.AddShared(KernelChoice::kLibrary, all, largest.library_once);
+    choice_.AddShared(KernelChoice::kLibrary, all, InStarts(largest.library_once));
   }
 
   /// Whether chain `i` is a softmax of what elementwise operators (of a mask, say) make of a product of two values: of

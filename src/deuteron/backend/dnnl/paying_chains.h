@@ -27,6 +27,8 @@ struct ChainVerdict {
 /// What a choice depends on besides the block.
 struct Surroundings {
   int64_t expected_runs = 0;
+  /// Of few runs: in how many processes they are, of which each opens the library and makes its primitives.
+  int64_t expected_starts = 1;
   /// Whether the library is needed in any case.
   bool library_is_open = false;
   /// Whether the block is the step of a loop, which generated code is one kernel of (FuseLoops), and has sizes that are

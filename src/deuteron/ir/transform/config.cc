@@ -84,6 +84,8 @@ std::vector<ConfigKey>& MutableConfigKeys() {
       {"expected_runs", ConfigKey::kInt, 0, "",
        "how often what is compiled will run: what it takes to make kernels counts beside that; 0: so often that it "
        "does not"},
+      {"expected_starts", ConfigKey::kInt, 1, "",
+       "in how many processes those runs will be: each opens libraries and makes their kernels anew (2 with a cache)"},
       {"tune_seconds", ConfigKey::kInt, 0, "",
        "seconds in which schedules of the kernels that take the most time are measured; 0: none are (--tune)"},
       {"tune_folder", ConfigKey::kString, 0, "", "where what was measured is kept; empty: it is not"},
