@@ -7,10 +7,13 @@
 namespace deuteron::topi {
 namespace {
 
+constexpr double kMostOfPivot = 0x1p100;
+
 /// A number that the elements of a row are near to, as far as their mean is large beside their deviation: `first`, one
 /// of them. The mean is then that of what is left of them, and rounded once: of elements in [3, 4) the sum's own
 /// roundings, as large as those of elements of their size, would be twice to three times that of the mean. Of the
-/// number's significand 8 bits are kept, so that sums can subtract a few times it, exactly, for as many elements.
+/// number's significand 8 bits are kept, so that sums can subtract a few times it, exactly, for as many elements. One
+/// that is so large that what is left could be too large is none.
 PrimExpr Pivot(const PrimExpr& first, const PrimExpr& count) {
   // Of no elements there is no first one.
   const auto known = AsConstInt(count);
@@ -21,6 +24,10 @@ PrimExpr Pivot(const PrimExpr& first, const PrimExpr& count) {
     const PrimExpr kept =
         CallIntrin("bitwise_and", {CallIntrin("reinterpret", bits, {first}), MakeConst(bits, int64_t{0xffff0000})});
     value = CallIntrin("reinterpret", first.dtype(), {kept});
+  }
+  if (first.dtype() != DataType::Float(16)) {
+    const PrimExpr is_small = CallIntrin("fabs", {value}) < MakeConst(DataType::Float(32), kMostOfPivot);
+    value = IfThenElse(is_small, value, MakeConst(DataType::Float(32), int64_t{0}));
   }
   return known ? value : IfThenElse(count > 0, value, MakeConst(DataType::Float(32), int64_t{0}));
 }

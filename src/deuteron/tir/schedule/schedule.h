@@ -107,8 +107,8 @@ class Schedule {
   /// has been produced. Reductions of the producers must be complete at the loop; `block` itself may reduce what the
   /// loop produces a part of, if no part is produced twice: parts of a sum (RFactor) are added up one by one.
   void ReverseComputeAt(const Block& block, const Loop& loop);
-  /// Has a block run only in the first iteration of each of `loops` around it: what it fills an intermediate buffer with
-  /// is the same in all of them, and stays there for the others.
+  /// Has a block run only in the first iteration of each of `loops` around it: what it fills an intermediate buffer
+  /// with is the same in all of them, and stays there for the others.
   void FillOnce(const Block& block, const std::vector<Loop>& loops);
 
   // --- Inlining (inline.cc)
