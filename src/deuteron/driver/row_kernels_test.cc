@@ -17,6 +17,7 @@
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/element.h"
+#include "deuteron/target/target.h"
 #include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
@@ -174,6 +175,21 @@ TEST(Norms, RoundALargeMeanOnce) {
           "gv = R.nn.group_norm(x, R.ones(R.shape([16]), dtype=\"float32\"), R.zeros(R.shape([16]), "
           "dtype=\"float32\"), num_groups=8, channel_axis=1, axes=[2])",
           "8, 16, " + std::to_string(length / 2), length / 2 * 2, target);
+    }
+  }
+}
+
+/// Of two axes, of which the run tells one, a lane has more terms than the last one says.
+TEST(Norms, OfAxesOfTheRun) {
+  for (const char* last : {"16", "20", "63"}) {
+    const std::string ones = "R.ones(R.shape([6]), dtype=\"float32\"), R.zeros(R.shape([6]), dtype=\"float32\")";
+    const IRModule module = MakeModule("x: " + Typed(std::string("2, 6, \"n\", ") + last, "float32"),
+                                       {"y = R.add(x, R.const(3, \"float32\"))",
+                                        "gv = R.nn.instance_norm(y, " + ones + ", channel_axis=1, axes=[2, 3])"});
+    for (const char* target : {"x86-64-v2", "x86-64-v3"}) {
+      if (!Target::Parse(target).WhyNotHere().empty()) continue;
+      const Executable executable = Compile(module, {.target = target, .threads = 1, .backend = "none"});
+      ExpectSameAsInterpreter(module, executable, {1, 2, 5, 33}, 1e-5);
     }
   }
 }

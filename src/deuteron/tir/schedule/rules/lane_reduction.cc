@@ -68,6 +68,12 @@ void LaneReductions::Split(const Block& block, const Loop& axis) {
 /// A sum whose block asks for it, of which lanes have parts: what is subtracted from its terms is not in its steps.
 void LaneReductions::SubtractLast(const Block& block, int64_t extent, int64_t width) {
   if (schedule_.Get(block)->annotations.count(kSubtractsLast) == 0) return;
+  // Of a sum over another axis as well a lane has more terms.
+  PrimExpr steps = I64(1);
+  for (const IterVar& iter : schedule_.Get(partials_.back())->iter_vars) {
+    if (iter->type == IterVarType::kReduce) steps = steps * iter->dom->extent;
+  }
+  if (AsConstInt(steps) != (extent + width - 1) / width) return;
   const auto terms_of_lane = [&](const PrimExpr& lane) -> PrimExpr {
     const DataType dtype = DataType::Float(32);
     const PrimExpr fewer = MakeConst(dtype, extent / width);
