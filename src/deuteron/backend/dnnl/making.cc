@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::backend::dnnl {
 

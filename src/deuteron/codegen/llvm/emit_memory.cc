@@ -14,13 +14,6 @@
 namespace deuteron::codegen {
 namespace {
 
-/// The single index of an access; buffers without dimensions have one element.
-PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) {
-  DEUTERON_CHECK(indices.size() <= 1) << "buffer " << buffer->name << " of " << indices.size()
-                                      << " dimensions was not flattened";
-  return indices.empty() ? I64(0) : indices[0];
-}
-
 /// The stride if `expr` is a Ramp of constant stride.
 std::optional<int64_t> RampStride(const PrimExpr& expr) {
   const auto* ramp = expr.as<tir::RampNode>();
@@ -28,6 +21,12 @@ std::optional<int64_t> RampStride(const PrimExpr& expr) {
 }
 
 }  // namespace
+
+PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) {
+  DEUTERON_CHECK(indices.size() <= 1) << "buffer " << buffer->name << " of " << indices.size()
+                                      << " dimensions was not flattened";
+  return indices.empty() ? I64(0) : indices[0];
+}
 
 int64_t LanesOn(const llvm::Value* mask) {
   const auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);

@@ -33,6 +33,8 @@ namespace deuteron::codegen {
 
 /// The number that a loop is annotated with; nothing if it is not.
 std::optional<int64_t> IntAnnotation(const tir::ForNode* op, const char* key);
+/// The single index of an access; buffers without dimensions have one element.
+PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices);
 
 class KernelEmitter {
  public:
