@@ -39,6 +39,18 @@ thread_local std::vector<int64_t>* call_kernels = nullptr;
 /// Of the calls for which this thread prepares something beside others (PrepareEach); 0 if it does not.
 thread_local int prepared_threads = 0;
 
+/// While it lives, its thread prepares for such calls.
+class BesideOthers {
+ public:
+  explicit BesideOthers(int threads) : before_(std::exchange(prepared_threads, threads)) {}
+  ~BesideOthers() { prepared_threads = before_; }
+  BesideOthers(const BesideOthers&) = delete;
+  BesideOthers& operator=(const BesideOthers&) = delete;
+
+ private:
+  int before_;
+};
+
 int HostThreads() {
   return prepared_threads > 0 ? prepared_threads : TeamThreads(call_threads > 0 ? call_threads : UsableThreads());
 }
@@ -209,14 +221,8 @@ void PrepareEach(std::span<const size_t> sizes, int threads, const std::function
   const auto body = [](void* closure, int64_t begin, int64_t end) {
     const auto& [waiting, threads, team, prepare] = *static_cast<const Work*>(closure);
     const CallThreads scope(threads);
-    const int before = std::exchange(prepared_threads, team);
-    try {
-      for (int64_t i = begin; i < end; ++i) prepare(waiting[i]);
-    } catch (...) {
-      prepared_threads = before;
-      throw;
-    }
-    prepared_threads = before;
+    const BesideOthers beside(team);
+    for (int64_t i = begin; i < end; ++i) prepare(waiting[i]);
     return 0;
   };
   ParallelFor(threads, static_cast<int64_t>(waiting.size()), 1, body, &work);

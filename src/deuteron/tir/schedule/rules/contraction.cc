@@ -339,9 +339,7 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   } else if (!plan.widened.empty()) {
     ScheduleSpatial(schedule, plan.widened, target);
   }
-  // Registers dequantise what they multiply.
-  const bool dequantizes = !plan.dequantized.empty() && plan.panels.empty();
-  if (dequantizes) CutByScales(schedule, plan.dequantized, &nest.reduce);
+  if (plan.DequantizesVectors()) CutByScales(schedule, plan.dequantized, &nest.reduce);
   if (nest.part) {
     SumParts(schedule, plan, nest);
   } else {
@@ -349,7 +347,7 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
   }
   for (size_t i = 0; i + 1 < nest.tile.size(); ++i) schedule->Unroll(nest.tile[i]);
   schedule->Vectorize(nest.tile.back());
-  if (dequantizes) UnrollRowsOfByte(schedule, &nest.reduce);
+  if (plan.DequantizesVectors()) UnrollRowsOfByte(schedule, &nest.reduce);
   // Steps that follow each other share scalars of A, for which there are no registers.
   for (const Loop& loop : nest.reduce) {
     if (plan.unrolls_parts && plan.tile_depth != 0) {
@@ -372,7 +370,7 @@ void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
       PlacePanels(schedule, plan, nest.part.value_or(nest.PanelLoop()));
     }
   }
-  if (dequantizes) schedule->ComputeInline(plan.dequantized);
+  if (plan.DequantizesVectors()) schedule->ComputeInline(plan.dequantized);
   const bool asks_for_panels = AsksForPanels(*schedule, plan, nest);
   if (asks_for_panels) schedule->Annotate(nest.rows.front(), kPrefetchNext, 1);
   if (!plan.RowsAreSerial() && !asks_for_panels) {
@@ -475,8 +473,8 @@ bool ScheduleSole(Schedule* schedule, const Target& target) {
   if (widened != operands.end()) plan.widened = *widened;
   plan.dequantized = FindDequantized(*schedule, plan.anchor);
   for (const Block& block : schedule->GetBlocks()) {
-    const bool is_tiled = block == plan.anchor || block == plan.epilogue || block == plan.widened ||
-                          (!plan.dequantized.empty() && block == plan.dequantized);
+    const bool is_tiled =
+        block == plan.anchor || block == plan.epilogue || block == plan.widened || block == plan.dequantized;
     if (!is_tiled) ScheduleSpatial(schedule, block, target);
   }
   return ScheduleTiles(schedule, target, plan);

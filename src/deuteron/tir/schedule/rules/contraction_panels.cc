@@ -31,6 +31,13 @@ bool IsWidened(const SBlock& block, const BufferLoad& load) {
   return is_widened;
 }
 
+/// Of the space of so many axes of a block, symbols as they are assumed.
+int64_t AssumedElements(const SBlock& block, const std::vector<size_t>& axes) {
+  int64_t count = 1;
+  for (const size_t axis : axes) count *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  return count;
+}
+
 }  // namespace
 
 Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand) {
@@ -67,13 +74,9 @@ void WidenPanels(Schedule* schedule, const Target& target, ContractionPlan* plan
   if (!is_rhs && !Contains(roles.m, columns->iter)) return;
   const BufferLoad& b = is_rhs ? roles.rhs_load : roles.lhs_load;
   if (!IsWidened(block, b) || !schedule->IsParameter(b->buffer)) return;
-  const auto elements = [&](const std::vector<size_t>& axes) {
-    int64_t count = 1;
-    for (const size_t axis : axes) count *= AssumedExtent(block->iter_vars[axis]->dom->extent);
-    return count;
-  };
   const CostModel costs(target.machine);
-  const int64_t rows = elements(is_rhs ? roles.m : roles.n), depth = std::min(elements(roles.k), kMostDepth);
+  const int64_t rows = AssumedElements(block, is_rhs ? roles.m : roles.n);
+  const int64_t depth = std::min(AssumedElements(block, roles.k), kMostDepth);
   const int64_t vectors = costs.PanelVectors(AssumedExtent(block->iter_vars[columns->iter]->dom->extent));
   const int64_t bytes = depth * vectors * Lanes(target) * static_cast<int64_t>(sizeof(float));
   const int64_t tiles = plan->may_fill_panels ? kFewestTilesOfFilled : kFewestTilesOfWidened;
@@ -113,7 +116,7 @@ void PlacePanels(Schedule* schedule, const ContractionPlan& plan, const Loop& at
   schedule->ComputeAt(plan.panels, at);
   const std::vector<Loop> loops = schedule->GetLoops(plan.panels);
   schedule->Vectorize(loops.back());
-  if (!(plan.panels == plan.dequantized)) return;
+  if (!plan.DequantizesPanels()) return;
   std::vector<Loop> depth = {loops[loops.size() - 2]};
   CutByScales(schedule, plan.dequantized, &depth);
   UnrollRowsOfByte(schedule, &depth);
@@ -131,9 +134,8 @@ void DequantizePanels(const Schedule& schedule, const Target& target, Contractio
   const SBlock block = schedule.Get(plan->anchor);
   const MatmulRoles roles = *ClassifyBlock(block).matmul;
   const bool is_rhs = roles.rhs_load->buffer.same_as(schedule.WriteBuffer(plan->dequantized));
-  int64_t rows = 1, columns = 1;
-  for (const size_t axis : is_rhs ? roles.m : roles.n) rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
-  for (const size_t axis : is_rhs ? roles.n : roles.m) columns *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  const int64_t rows = AssumedElements(block, is_rhs ? roles.m : roles.n);
+  const int64_t columns = AssumedElements(block, is_rhs ? roles.n : roles.m);
   const CostModel costs(target.machine);
   const int64_t tile_rows = costs.BestTile(rows, costs.PanelVectors(columns)).rows;
   if (rows > kMostTilesOfDequantized * tile_rows) plan->panels = plan->dequantized;

@@ -233,8 +233,7 @@ constexpr double kLeastGainOfMoreRows = 2;
 int64_t BytesOfPassingRows(int64_t a_bytes, int64_t b_bytes, int64_t rows, const ContractionPlan& plan,
                            const Target& target) {
   // What dequantises a panel reads it again for each block: these may take the rest of the cache.
-  const bool dequantizes = !plan.dequantized.empty() && plan.panels == plan.dequantized;
-  const int64_t beside = dequantizes ? 2 * plan.a_budget : plan.a_budget;
+  const int64_t beside = plan.DequantizesPanels() ? 2 * plan.a_budget : plan.a_budget;
   if (plan.copied_for != 0) return beside;
   const CostModel costs(target.machine);
   const int64_t tile = std::max<int64_t>(a_bytes / rows * plan.num_rows, 1);

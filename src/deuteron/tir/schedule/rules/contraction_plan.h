@@ -86,6 +86,9 @@ struct ContractionPlan {
   /// is loops over what they store, whose code takes less time to make.
   bool has_long_code = true;
 
+  /// Whether B is dequantised a panel at a time; and whether what the anchor loads of it, in registers.
+  bool DequantizesPanels() const { return !dequantized.empty() && panels == dequantized; }
+  bool DequantizesVectors() const { return !dequantized.empty() && panels.empty(); }
   /// Whether rows are not among what threads share: they have a part, a copy or a panel in common.
   bool RowsAreSerial() const { return parts_in_memory != 0 || copied_for != 0 || !panels.empty(); }
 };
