@@ -401,6 +401,8 @@ def outer(x1: Any, x2: Any) -> Call:
     """relax.outer(x1, x2). Attributes: none. A UsageError for others."""
 def pack_bf16x2(data: Any, axis: Any = ...) -> Call:
     """relax.pack_bf16x2(data). Attributes: axis. A UsageError for others."""
+def pack_f16x2(data: Any, axis: Any = ...) -> Call:
+    """relax.pack_f16x2(data). Attributes: axis. A UsageError for others."""
 def pack_i16x2(data: Any, zero_point: Any, axis: Any = ...) -> Call:
     """relax.pack_i16x2(data, zero_point). Attributes: axis. A UsageError for others."""
 def pack_i8x4(data: Any, axis: Any = ...) -> Call:

@@ -33,12 +33,23 @@ inline constexpr const char* kTransformedTiles = "transformed_tiles";
 /// scales.
 inline constexpr const char* kDequantizedWeight = "dequantized_weight";
 
+/// Of a block (true) that gives the parts in which the weight of a product is multiplied, the parts along the first
+/// axis.
+inline constexpr const char* kPartsOfWeight = "parts_of_weight";
+
+/// Of a block whose last axis holds the parts of its numbers one after the other, each so many elements (int64): all
+/// parts of a number are computed together.
+inline constexpr const char* kPartLength = "part_length";
+
 /// Of a loop: what it loads is asked for so many iterations (int64) before, as far as it lies a constant distance of
 /// more than a line of the cache from one to the next.
 inline constexpr const char* kPrefetchSteps = "prefetch_steps";
 /// Of a loop (1): what its iterations run through, each the same again in a loop marked so, is followed in memory by
 /// what is run through next. That is asked for meanwhile, a part of it in each iteration.
 inline constexpr const char* kPrefetchNext = "prefetch_next";
+/// Of a loop (1): it fills a buffer of the kernel's own, which a loop marked kPrefetchNext passes by in the same order:
+/// what is asked for there is what it will be filled from next.
+inline constexpr const char* kFillsPassed = "fills_passed";
 /// Of a loop (1): what an iteration reads of an operand lies behind what the one before read, and is as long. The loop
 /// in it that is marked kPrefetchSteps asks for what the next iteration reads, a part in each step, where it reads
 /// neighbouring elements itself: of short rows that follow each other no run is long enough to be seen by the CPU.

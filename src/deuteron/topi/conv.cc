@@ -43,6 +43,11 @@ te::Tensor PadSpatial(const te::Tensor& data, const LayoutAxes& layout, const st
   return PadConstant(data, all_before, all_after, MakeConst(data.dtype(), 0), name);
 }
 
+/// The axis of a letter that is in no blocks.
+size_t AxisOf(const LayoutAxes& layout, char letter) {
+  return static_cast<size_t>(std::find(layout.begin(), layout.end(), LayoutAxis{letter, 0}) - layout.begin());
+}
+
 /// Names of axes by letter: "nn", "ff", "yy", …
 std::vector<std::string> AxisNamesOf(const LayoutAxes& layout, const std::string& letters) {
   std::vector<std::string> names;
@@ -117,10 +122,17 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
   const te::Tensor padded = PadSpatial(wide, data_axes, spec.padding_before, spec.padding_after, "pad_temp");
   const bool has_scalar_weights =
       spec.packing.empty() && spec.groups == 1 && !HasWindow(weight, kernel_axes, letters) && IsLarge(out_spatial);
-  const te::Tensor kernel = has_scalar_weights ? Widened(weight, accumulator) : weight;
+  const bool has_parts = spec.packing == kHalvesInParts;
+  const te::Tensor kernel = has_scalar_weights ? Widened(weight, accumulator)
+                            : has_parts        ? PartsOfWeight(weight, AxisOf(kernel_axes, 'I'))
+                                               : weight;
+  const tir::IterVar product = ProductsOfParts();
   const PrimExpr out_channels = LengthAlong(weight.shape(), kernel_axes, 'O');
-  const PrimExpr in_per_group = LengthAlong(weight.shape(), kernel_axes, 'I');
-  const ConvReduction reduction = ReductionOf(data_axes, kernel_axes, weight.shape(), letters, spec.groups, &analyzer);
+  Array<PrimExpr> kernel_shape = kernel.shape();
+  if (has_parts) kernel_shape.erase(kernel_shape.begin());
+  const PrimExpr in_per_group = LengthAlong(kernel_shape, kernel_axes, 'I');
+  ConvReduction reduction = ReductionOf(data_axes, kernel_axes, kernel_shape, letters, spec.groups, &analyzer);
+  if (has_parts) reduction.axes.insert(reduction.axes.begin(), product);
 
   const int64_t out_block = BlockFactor(out_axes, 'C');
   Array<PrimExpr> shape;
@@ -145,6 +157,7 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
         const auto data_at = [&](char letter) -> PrimExpr {
           if (letter == 'N') return PositionAlong(at, out_axes, 'N');
           if (letter == 'C') {
+            if (has_parts) return PartOfData(product) * in_per_group + reduction.channel;
             if (spec.groups == 1) return reduction.channel;
             const PrimExpr group = FloorDiv(PositionAlong(at, out_axes, 'C'), FloorDiv(out_channels, spec.groups));
             return group * in_per_group + reduction.channel;
@@ -158,7 +171,9 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
           return letter == 'I' ? reduction.channel : PrimExpr(reduction.window[letters.find(letter)]->var);
         };
         const PrimExpr a = padded(IndicesIn(data_axes, data_at, &analyzer));
-        const PrimExpr b = kernel(IndicesIn(kernel_axes, kernel_at, &analyzer));
+        Array<PrimExpr> weight_index = IndicesIn(kernel_axes, kernel_at, &analyzer);
+        if (has_parts) weight_index.insert(weight_index.begin(), PartOfWeight(product));
+        const PrimExpr b = kernel(weight_index);
         return te::Sum(PackedProduct(spec.packing, a, b, accumulator), reduction.axes);
       },
       name, {}, AxisNamesOf(out_axes, letters));

@@ -30,10 +30,10 @@ Array<PrimExpr> BatchIndices(const Array<PrimExpr>& operand, const Array<PrimExp
 }
 
 /// Data (..., k) times a weight whose element at output column and k is `element`, before it is cast to the result's
-/// type.
+/// type. `parts`: the axis along which the products of parts are summed, of which data have `depth` each (null: none).
 te::Tensor Layer(const te::Tensor& given, const PrimExpr& columns, const PrimExpr& depth,
                  const std::function<PrimExpr(const tir::Var& column, const tir::Var& k)>& element, DataType out_dtype,
-                 const char* name, const Packing& packing = "") {
+                 const char* name, const Packing& packing = "", const tir::IterVar& parts = tir::IterVar()) {
   const DataType accumulator = AccumulatorType(out_dtype);
   const te::Tensor data = packing.empty() ? Widened(given, accumulator) : given;
   Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
@@ -43,9 +43,10 @@ te::Tensor Layer(const te::Tensor& given, const PrimExpr& columns, const PrimExp
       shape,
       [&](const Array<tir::Var>& vars) {
         Array<PrimExpr> index(vars.begin(), vars.end() - 1);
-        index.push_back(k->var);
+        index.push_back(parts.defined() ? PartOfData(parts) * depth + k->var : PrimExpr(k->var));
         const PrimExpr weight = element(vars[vars.size() - 1], k->var);
-        return te::Sum(PackedProduct(packing, data(index), weight, accumulator), {k});
+        const Array<tir::IterVar> axes = parts.defined() ? Array<tir::IterVar>{parts, k} : Array<tir::IterVar>{k};
+        return te::Sum(PackedProduct(packing, data(index), weight, accumulator), axes);
       },
       name);
 }
@@ -91,12 +92,17 @@ te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_
 te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, const Packing& packing,
                      DataType out_dtype) {
   const PrimExpr block = weight.shape()[2];
+  const bool has_parts = packing == kHalvesInParts;
+  const tir::IterVar parts = has_parts ? ProductsOfParts() : tir::IterVar();
+  const te::Tensor held = has_parts ? PartsOfWeight(weight, 1) : weight;
   const te::Tensor product = Layer(
-      data, weight.shape()[0] * block, weight.shape()[1],
+      data, weight.shape()[0] * block, held.shape()[held.ndim() - 2],
       [&](const tir::Var& column, const tir::Var& k) {
-        return weight({FloorDiv(column, block), k, FloorMod(column, block)});
+        Array<PrimExpr> index = {FloorDiv(column, block), k, FloorMod(column, block)};
+        if (has_parts) index.insert(index.begin(), PartOfWeight(parts));
+        return held(index);
       },
-      out_dtype, "dense_pack", packing);
+      out_dtype, "dense_pack", packing, parts);
   return CastBack(Leading(product, product.ndim() - 1, I64(columns)), out_dtype);
 }
 

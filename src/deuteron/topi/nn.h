@@ -24,9 +24,13 @@ te::Tensor PadCircular(const te::Tensor& x, const std::vector<int64_t>& before, 
 /// How neighbours of what is summed over share an element of 32 bits (int32), which one instruction multiplies by
 /// another and adds up. "": each is an element of its own; "i16x2": two int16, the first in the low half; "u8i8x4":
 /// four uint8 of data, the first in the lowest byte, and four int8 of weights; "i8x4": four int8 of both; "bf16x2": two
-/// bfloat16. What is missing
-/// at the end is 0. Products are those of the intrinsics tir.dot_….
+/// bfloat16. What is missing at the end is 0. Products are those of the intrinsics tir.dot_….
+///
+/// "f16x2" (kHalvesInParts): weights are float16, and so are data, each as the sum of two bfloat16: first the pairs of
+/// the greater parts, along the axis, then those of the others. Products are those of all parts, by tir.dot_bf16x2, and
+/// exact.
 using Packing = std::string;
+inline constexpr const char* kHalvesInParts = "f16x2";
 
 /// Spatial parameters of a convolution, one value an axis; `padding_*` likewise.
 struct ConvSpec {
@@ -128,6 +132,21 @@ te::Tensor PackU8x4(const te::Tensor& data, size_t axis);
 te::Tensor PackI8x4(const te::Tensor& data, size_t axis);
 /// Neighbouring floats along `axis`, rounded, in the packing bf16x2.
 te::Tensor PackBf16x2(const te::Tensor& data, size_t axis);
+/// float16 along `axis` in the packing f16x2.
+te::Tensor PackF16x2(const te::Tensor& data, size_t axis);
+/// Of a float16, how many parts it has.
+inline constexpr int64_t kPartsOfHalf = 2;
+/// Pairs that a matrix unit multiplies in a step: zeros fill the last one.
+inline constexpr int64_t kPairsOfStep = 16;
+/// How many pairs each part of so many elements has.
+PrimExpr PairsOfHalves(const PrimExpr& extent);
+/// A weight of float16, of finite numbers, as data of that packing are, the parts along an axis before all others.
+te::Tensor PartsOfWeight(const te::Tensor& weight, size_t axis);
+/// An axis along which the products of parts are added up, and which part of either operand each has. From one to the
+/// next one part changes, so that what multiplies them need not load the other again: 00, 01, 11, 10.
+tir::IterVar ProductsOfParts();
+inline PrimExpr PartOfData(const tir::IterVar& product) { return FloorDiv(product->var, 2); }
+inline PrimExpr PartOfWeight(const tir::IterVar& product) { return FloorMod(FloorDiv(product->var + 1, 2), 2); }
 /// Of an element of packed operands: their product, or the sum of the products of what they hold, in `accumulator`.
 PrimExpr PackedProduct(const Packing& packing, const PrimExpr& data, const PrimExpr& weight, DataType accumulator);
 /// Terms are letters, one an axis; the output's too.

@@ -110,6 +110,7 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
   const int64_t turns = std::max(registers.row_tiles, registers.column_tiles);
   const bool are_whole = registers.rows_stay() ? columns % unit->columns == 0 : rows % unit->rows == 0;
   if (registers.Turning() < turns && !are_whole) return false;
+  if (registers.Turning() < turns && tile.products != nullptr) return false;
 
   const bool is_set = known_rows && frame_->tile_shapes == shapes.bytes();
   llvm::Value* some_rows = nullptr;
@@ -131,9 +132,10 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
 
   const ExprVarMap origin = {{tile.row->loop_var, MakeConst(tile.row->loop_var.dtype(), 0)},
                              {tile.column->loop_var, MakeConst(tile.column->loop_var.dtype(), 0)}};
-  // The address of a tile of an access.
-  const auto address = [&](const tir::Buffer& buffer, const Array<PrimExpr>& indices, int64_t offset) {
-    const PrimExpr first = Substitute(indices[0], origin);
+  // The address of a tile of an access, in one of the products.
+  const auto address = [&](const tir::Buffer& buffer, const Array<PrimExpr>& indices, int64_t offset,
+                           int64_t product = 0) {
+    const PrimExpr first = Substitute(tir::IndexOfProduct(indices[0], tile.products, product), origin);
     llvm::Value* index = builder_.CreateAdd(EmitIndex(first), builder_.getInt64(static_cast<uint64_t>(offset)));
     return ElementAddress(buffer, index);
   };
@@ -148,19 +150,19 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
       }
     }
   };
-  const auto load_a = [&](int64_t i) {
-    llvm::Value* at = address(tile.a->buffer, tile.a->indices, i * unit->rows * tile.a_stride);
+  const auto load_a = [&](int64_t i, int64_t product = 0) {
+    llvm::Value* at = address(tile.a->buffer, tile.a->indices, i * unit->rows * tile.a_stride, product);
     if (some_rows != nullptr && i > 0) {
       // Where there are none for this register it gets the first once more, and its sums are not read.
       llvm::Value* has_rows =
           builder_.CreateICmpSGT(some_rows, builder_.getInt64(static_cast<uint64_t>(i * unit->rows)));
-      at = builder_.CreateSelect(has_rows, at, address(tile.a->buffer, tile.a->indices, 0));
+      at = builder_.CreateSelect(has_rows, at, address(tile.a->buffer, tile.a->indices, 0, product));
     }
     builder_.CreateIntrinsic(llvm::Intrinsic::x86_tileloadd64, {},
                              {immediate(registers.A(i)), at, bytes(tile.a_stride)});
   };
-  const auto load_b = [&](int64_t j) {
-    llvm::Value* at = address(tile.b->buffer, tile.b->indices, j * unit->columns);
+  const auto load_b = [&](int64_t j, int64_t product = 0) {
+    llvm::Value* at = address(tile.b->buffer, tile.b->indices, j * unit->columns, product);
     builder_.CreateIntrinsic(llvm::Intrinsic::x86_tileloadd64, {},
                              {immediate(registers.B(j)), at, bytes(tile.b_stride)});
   };
@@ -189,13 +191,45 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
     heads.push_back(head);
     if (!prefetch_.passes.empty()) prefetch_.passes.push_back({loop->loop_var, loop->extent, counter});
   }
+  const PrimExpr b_index = Substitute(tir::IndexOfProduct(tile.b->indices[0], tile.products, 0), origin);
+  const auto source = frame_->sources.find(tile.b->buffer->data.get());
+  // What B is filled from lies as B does.
+  const bool is_filled = source != frame_->sources.end() && source->second.step_bytes == 4 * tile.b_stride;
   EmitPrefetchOfNext(
-      tile.b->buffer, Substitute(tile.b->indices[0], origin),
-      [&] { return address(tile.b->buffer, tile.b->indices, 0); }, depth);
+      tile.b->buffer, b_index,
+      [&] {
+        if (!is_filled) return address(tile.b->buffer, tile.b->indices, 0);
+        return builder_.CreateGEP(builder_.getInt32Ty(), source->second.begin, EmitIndex(b_index));
+      },
+      depth);
   prefetch_.passes = outer_passes;
+  const auto multiply_products = [&] {
+    // What a product shares with the one before stays in its registers; what it loads is multiplied at once.
+    const int64_t count = *AsConstInt(tile.products->extent);
+    const auto changes = [&](const tir::BufferLoadNode* load, int64_t product) {
+      return product == 0 || !ExprEqual(tir::IndexOfProduct(load->indices[0], tile.products, product),
+                                        tir::IndexOfProduct(load->indices[0], tile.products, product - 1));
+    };
+    for (int64_t product = 0; product < count; ++product) {
+      if (changes(tile.a, product) && changes(tile.b, product)) {
+        for (int64_t i = 0; i < registers.row_tiles; ++i) load_a(i, product);
+      } else if (changes(tile.a, product)) {
+        for (int64_t i = 0; i < registers.row_tiles; ++i) {
+          load_a(i, product);
+          for (int64_t j = 0; j < registers.column_tiles; ++j) multiply(i, j);
+        }
+        continue;
+      }
+      for (int64_t j = 0; j < registers.column_tiles; ++j) {
+        if (changes(tile.b, product)) load_b(j, product);
+        for (int64_t i = 0; i < registers.row_tiles; ++i) multiply(i, j);
+      }
+    }
+  };
   const int64_t stay = registers.Staying();
-  for (int64_t i = 0; i < stay; ++i) registers.rows_stay() ? load_a(i) : load_b(i);
-  for (int64_t j = 0; j < turns; ++j) {
+  if (tile.products != nullptr) multiply_products();
+  for (int64_t i = 0; i < stay && tile.products == nullptr; ++i) registers.rows_stay() ? load_a(i) : load_b(i);
+  for (int64_t j = 0; j < turns && tile.products == nullptr; ++j) {
     registers.rows_stay() ? load_b(j) : load_a(j);
     for (int64_t i = 0; i < stay; ++i) registers.rows_stay() ? multiply(i, j) : multiply(j, i);
   }

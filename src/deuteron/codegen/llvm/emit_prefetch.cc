@@ -212,6 +212,25 @@ bool KernelEmitter::EmitPrefetchOfNext(const tir::Buffer& buffer, const PrimExpr
   return true;
 }
 
+void KernelEmitter::NoteSource(const tir::ForNode* op) {
+  ExprVarMap first = {{op->loop_var, op->min}};
+  tir::BufferLoad load;
+  tir::BufferStore store;
+  tir::PostOrderVisit(op->body, [&](const ObjectRef& node) {
+    if (const auto* loop = node.as<tir::ForNode>()) first[loop->loop_var] = loop->min;
+    if (const auto* found = node.as<tir::BufferStoreNode>()) store = GetRef<tir::BufferStore>(found);
+    const auto* found = node.as<tir::BufferLoadNode>();
+    if (found != nullptr && !load.defined()) load = GetRef<tir::BufferLoad>(found);
+  });
+  if (!load.defined() || !store.defined() || frame_->stack_buffers.count(load->buffer->data.get()) != 0) return;
+  PrimExpr index = FlatIndexOf(load->buffer, load->indices);
+  if (const auto* ramp = index.as<tir::RampNode>()) index = ramp->base;
+  const int64_t step = index->dtype.lanes() == 1 ? tir::StepAlong(index, op->loop_var).value_or(0) : 0;
+  if (step <= 0) return;
+  frame_->sources[store->buffer->data.get()] = {ElementAddress(load->buffer, EmitIndex(Substitute(index, first))),
+                                                step * load->buffer->dtype.element().bytes()};
+}
+
 void KernelEmitter::EmitPrefetchOfFill(const tir::IfThenElseNode* op) {
   if (!prefetch_.loop.defined() || prefetch_.passes.empty() || prefetch_.asked_for_next) return;
   const auto is_first = [&](const PrimExpr& part) {

@@ -201,6 +201,7 @@ void KernelEmitter::EmitLoop(const tir::ForNode* op) {
       << "kernel " << symbol_ << ": loop " << op->loop_var->name_hint << " is bound to " << op->thread_tag
       << ", which a CPU does not have";
   if (EmitMatrixTile(op)) return;
+  if (IntAnnotation(op, tir::kFillsPassed)) NoteSource(op);
   if (IsOne(op->extent)) {
     values_[op->loop_var.get()] = EmitExpr(op->min);
     return EmitStmt(op->body);

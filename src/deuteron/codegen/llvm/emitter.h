@@ -62,6 +62,12 @@ class KernelEmitter {
     int64_t stack_bytes = 0;
     /// Data variables of the buffers that lie on this frame's stack.
     std::unordered_set<const tir::VarNode*> stack_buffers;
+    /// What they were filled from by loops marked kFillsPassed: where that begins, and its bytes in an iteration.
+    struct Source {
+      llvm::Value* begin;
+      int64_t step_bytes;
+    };
+    std::unordered_map<const tir::VarNode*, Source> sources;
     bool parallel_body = false;
     /// What shapes the registers of a matrix unit have in all of this frame but where others are set; nothing: none.
     std::optional<std::array<uint8_t, 64>> tile_shapes;
@@ -115,6 +121,9 @@ class KernelEmitter {
                           const std::function<llvm::Value*()>& address, int64_t count);
   /// The same of what a step loads in the first of the passes only, to fill for the others what they run through.
   void EmitPrefetchOfFill(const tir::IfThenElseNode* op);
+
+  /// Takes note of what a loop marked kFillsPassed fills a buffer from, before it does.
+  void NoteSource(const tir::ForNode* op);
 
   /// Of the rows that the next iteration of the loop marked kPrefetchRows reads: a part, where this one's are read at
   /// the index. False if nothing is to be asked for.

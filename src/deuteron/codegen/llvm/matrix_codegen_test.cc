@@ -1,10 +1,12 @@
 /// Products of tiles for a matrix unit: what the schedule says, interpreted; what this CPU makes of its own schedule;
 /// and, read, what one with such a unit does.
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
+#include "deuteron/topi/nn.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -95,6 +97,31 @@ tir::PrimFunc Convolution(bool floats, int64_t side, int64_t depth, int64_t colu
         return te::Sum(operands.Dot(data, weight), {rc, ry, rx});
       },
       "sums"));
+}
+
+/// Words of data in parts by a weight of float16.
+tir::PrimFunc ProductOfHalves(const PrimExpr& rows, int64_t depth, int64_t columns, int64_t panel) {
+  const PrimExpr words = topi::PairsOfHalves(I64(depth)) * topi::kPartsOfHalf;
+  const te::Tensor x = te::Placeholder({rows, arith::Analyzer().Simplify(words)}, DataType::Float(32), "x");
+  const te::Tensor w = te::Placeholder({I64(columns / panel), I64(depth), I64(panel)}, DataType::Float(16), "w");
+  return te::CreatePrimFunc({x, w, topi::DensePack(Doubled(x), w, columns, topi::kHalvesInParts, DataType::Float(32))});
+}
+
+/// The same in a convolution of an image with the channels last.
+tir::PrimFunc ConvolutionOfHalves(int64_t side, int64_t depth, int64_t columns, int64_t window, int64_t stride) {
+  const int64_t out = (side - window) / stride + 1;
+  const PrimExpr words = topi::PairsOfHalves(I64(depth)) * topi::kPartsOfHalf;
+  const te::Tensor x =
+      te::Placeholder({I64(1), I64(side), I64(side), arith::Analyzer().Simplify(words)}, DataType::Float(32), "x");
+  const te::Tensor w =
+      te::Placeholder({I64(columns / 32), I64(window), I64(window), I64(depth), I64(32)}, DataType::Float(16), "w");
+  topi::ConvSpec spec{
+      .strides = {stride, stride}, .padding_before = {0, 0}, .padding_after = {0, 0}, .dilation = {1, 1}};
+  spec.packing = topi::kHalvesInParts;
+  spec.data_layout = spec.out_layout = "NHWC";
+  spec.kernel_layout = "OHWI32o";
+  spec.out_dtype = DataType::Float(32);
+  return te::CreatePrimFunc({x, w, topi::Conv(Doubled(x), w, spec, {I64(out), I64(out)})});
 }
 
 bool IsForUnit(const tir::PrimFunc& func) {
@@ -195,6 +222,50 @@ TEST(MatrixUnit, TakesRowsThatOnlyTheRunTells) {
       ExpectTiles(func, floats, 8, {{n, I64(rows)}});
     }
   }
+}
+
+/// Four products for each of bfloat16, of tiles of which each is loaded as often as there are products of it in turn.
+TEST(MatrixUnit, MultipliesPartsOfHalves) {
+  struct Case {
+    int64_t rows, depth, columns, tiles;
+  };
+  // Whole tiles; a sum in parts; zeros to whole steps; a few rows, a prime.
+  const Case cases[] = {{64, 64, 64, 16}, {32, 512, 32, 16}, {32, 37, 32, 16}, {7, 64, 32, 8}, {37, 64, 32, 32}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::to_string(each.rows) + "x" + std::to_string(each.depth) + "x" + std::to_string(each.columns));
+    ExpectTiles(ProductOfHalves(I64(each.rows), each.depth, each.columns, 32), true, each.tiles);
+  }
+  const Var n("n", DataType::Int(64));
+  for (const int64_t rows : {1, 16, 33}) {
+    SCOPED_TRACE(rows);
+    ExpectTiles(ProductOfHalves(n, 64, 64, 32), true, 32, {{n, I64(rows)}});
+  }
+  // Pixels of one window become one axis; lines; a stride; parts of lines in blocks.
+  struct Image {
+    int64_t side, depth, window, stride, tiles;
+  };
+  const Image images[] = {{8, 32, 1, 1, 16}, {18, 32, 3, 1, 8}, {11, 48, 3, 2, 16}, {9, 128, 3, 1, 8}};
+  for (const Image& image : images) {
+    SCOPED_TRACE(std::to_string(image.side) + " pixels, " + std::to_string(image.depth) + " by " +
+                 std::to_string(image.window));
+    ExpectTiles(ConvolutionOfHalves(image.side, image.depth, 32, image.window, image.stride), true, image.tiles);
+  }
+}
+
+/// Rows that outgrow the second cache pass by several panels at once.
+TEST(MatrixUnit, GroupsPanelsOfParts) {
+  const tir::PrimFunc func = ProductOfHalves(I64(64), 512, 256, 32);
+  const auto count = [&](const char* options) {
+    const Target target = Target::Parse(kCpu + std::string(" -threads=1") + options);
+    int64_t most = 0;
+    tir::PostOrderVisit(tir::ApplyScheduleRules(func, target).func->body, [&](const ObjectRef& node) {
+      const auto* loop = node.as<tir::ForNode>();
+      if (loop != nullptr && loop->loop_kind == tir::ForKind::kParallel) most = AsConstInt(loop->extent).value();
+    });
+    return most;
+  };
+  EXPECT_EQ(count(" -l2-bytes=2M"), 8);
+  EXPECT_EQ(count(" -l2-bytes=64K"), 4);
 }
 
 TEST(MatrixUnit, MultipliesTilesOfConvolutions) {

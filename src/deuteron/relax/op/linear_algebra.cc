@@ -97,10 +97,11 @@ Expr LegalizeMatmulPack(BlockBuilder& builder, const Call& call) {
   });
 }
 
-/// The type of data (..., k) times a weight that is `k` deep and has `columns` columns, from the weight's shape.
+/// The type of data (..., k) times a weight that is `k` deep and has `columns` columns, from the weight's shape. Of
+/// data in parts, the pairs of each follow each other.
 template <typename Columns>
 Type InferLayer(const Call& call, const BlockBuilder& builder, DataType dtype, int64_t weight_rank,
-                const Columns& columns_of) {
+                const Columns& columns_of, bool has_parts = false) {
   CheckArity(call, 2, 2);
   CheckRank(call, 1, weight_rank);
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -110,7 +111,8 @@ Type InferLayer(const Call& call, const BlockBuilder& builder, DataType dtype, i
   if (!data->has_shape() || !weight->has_shape()) return TensorType::WithNDim(data->ndim, dtype, device);
   Array<PrimExpr> shape = *data->shape;
   const PrimExpr columns = shape.back();
-  const PrimExpr depth = (*weight->shape)[1];
+  PrimExpr depth = (*weight->shape)[1];
+  if (has_parts) depth = builder.analyzer().Simplify(topi::PairsOfHalves(depth) * topi::kPartsOfHalf);
   const bool right = AsConstInt(depth) == std::nullopt;
   const ExtentDemand demand = right ? ExtentDemand{1, 1, columns} : ExtentDemand{0, shape.size() - 1, depth};
   if (ProvablyDiffers(builder, right ? depth : columns, demand)) {
@@ -129,14 +131,16 @@ Type InferDensePack(const Call& call, const BlockBuilder& builder) {
   const auto* attrs = AttrsOf<DensePackAttrsNode>(call);
   const int64_t columns = attrs->columns;
   const DataType dtype = ProductDType<DensePackAttrsNode>(call);
-  CheckPacking(call, std::string(attrs->packing), dtype);
-  return InferLayer(call, builder, dtype, 3, [&](const Array<PrimExpr>& weight) {
+  const std::string packing(attrs->packing);
+  CheckPacking(call, packing, dtype);
+  const auto columns_of = [&](const Array<PrimExpr>& weight) {
     const auto blocks = AsConstInt(weight[0]), block = AsConstInt(weight[2]);
     if (blocks && block && (*blocks * *block < columns || columns < 1)) {
       ThrowOperands(call, "the weight has no " + std::to_string(columns) + " columns");
     }
     return I64(columns);
-  });
+  };
+  return InferLayer(call, builder, dtype, 3, columns_of, packing == topi::kHalvesInParts);
 }
 
 Expr LegalizeDense(BlockBuilder& builder, const Call& call) {

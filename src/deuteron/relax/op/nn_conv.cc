@@ -109,16 +109,19 @@ Type InferConv(const Call& call, const BlockBuilder& builder) {
   const auto* attrs = AttrsOf<ConvAttrsNode>(call);
   const size_t rank = ConvRank(call);
   const DataType dtype = CheckConv(call, attrs, rank, /*blocks=*/true);
+  bool has_parts = false;
   if (const auto* packed = call->attrs.as<ConvPackAttrsNode>()) {
     CheckPacking(call, std::string(packed->packing), dtype);
+    has_parts = std::string(packed->packing) == topi::kHalvesInParts;
   }
   const auto data = ShapeOf(TensorArg(call, 0));
   const auto kernel = ShapeOf(TensorArg(call, 1));
   const VDevice device = CommonVDevice(call);
   if (!data || !kernel) return TensorType::WithNDim(LayoutRank(OutLayout(attrs)), dtype, device);
   const PrimExpr out_channels = OutChannels(call, attrs, *kernel);
-  CheckChannels(call, builder, attrs->data_layout, *data, DimAt(*kernel, attrs->kernel_layout, 'I') * attrs->groups,
-                attrs->groups);
+  PrimExpr in_channels = DimAt(*kernel, attrs->kernel_layout, 'I') * attrs->groups;
+  if (has_parts) in_channels = topi::PairsOfHalves(in_channels) * topi::kPartsOfHalf;
+  CheckChannels(call, builder, attrs->data_layout, *data, in_channels, attrs->groups);
   if (const auto known = AsConstInt(out_channels); known && *known % attrs->groups != 0) {
     ThrowShapes(call, "the " + std::to_string(*known) + " output channels do not divide into " +
                           std::to_string(attrs->groups) + " groups");

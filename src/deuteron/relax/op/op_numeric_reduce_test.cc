@@ -15,6 +15,7 @@
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/op/sorting.h"
 #include "deuteron/relax/op/statistical.h"
+#include "deuteron/topi/nn.h"
 
 namespace deuteron::interpreter {
 namespace {
@@ -329,6 +330,38 @@ TEST(Qdq, PairsOfBfloat16) {
          Dense({1, 1, 1}, DataType::Int(32), {pair(kMinusTwo, kHalf)})},
         [](const auto& v) { return PackedDense(v[0], v[1], "bf16x2", kFloat); }, {Dense({1, 1}, kFloat, {-3})},
         {{0, 0, "n"}});
+}
+
+/// The parts of float16 and the products of all of them.
+TEST(Qdq, PartsOfFloat16) {
+  const DataType half = DataType::Float(16), packed = DataType::Int(32);
+  const auto pair = [](uint32_t low, uint32_t high) {
+    return static_cast<double>(static_cast<int32_t>(low | high << 16));
+  };
+  // 1 = (1 - 2^-8) + 2^-8, -3 = -2.984375 - 2^-6, and what is missing to a step of 16 pairs.
+  std::vector<double> parts(32, 0);
+  parts[0] = pair(0x3f7f, 0xc03f);
+  parts[1] = pair(0, 0);
+  parts[16] = pair(0x3b80, 0xbc80);
+  Check({Dense({1, 3}, half, {1, -3, 0})}, [](const auto& v) { return PackF16x2(v[0]); },
+        {Dense({1, 32}, packed, parts)}, {{0, 0, "n"}});
+  // 1 · 2 + -3 · 0.5
+  std::vector<double> data(32, 0);
+  data[0] = parts[0];
+  data[16] = parts[16];
+  Check({Dense({1, 32}, packed, data), Dense({1, 3, 1}, half, {2, 0.5, 7})},
+        [&](const auto& v) { return PackedDense(v[0], v[1], topi::kHalvesInParts, kFloat); },
+        {Dense({1, 1}, kFloat, {0.5})}, {{0, 0, "n"}});
+  // What is infinite or no number stays that, whatever the other number's parts are.
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double x : {infinite, -infinite, 65504.0, 0x1p-24, -0x1p-14, 1.0009765625}) {
+    for (const double weight : {1.0, -0.25, 0x1p-24, 1.9990234375, 65504.0}) {
+      SCOPED_TRACE(std::to_string(x) + " by " + std::to_string(weight));
+      Check({Dense({1, 1}, half, {x}), Dense({1, 1, 1}, half, {weight})},
+            [&](const auto& v) { return PackedDense(PackF16x2(v[0]), v[1], topi::kHalvesInParts, kFloat); },
+            {Dense({1, 1}, kFloat, {x * weight})}, {{0, 0, "n"}});
+    }
+  }
 }
 
 /// The coordinate in the source, as the ONNX standard defines it.

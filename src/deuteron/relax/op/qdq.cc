@@ -164,6 +164,20 @@ Type InferPackBf16x2(const Call& call, const BlockBuilder& builder) {
   return PackedType(call, builder, 2);
 }
 
+Type InferPackF16x2(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  if (TensorArg(call, 0)->dtype != DataType::Float(16)) {
+    ThrowOpError(call, "takes float16; got " + Describe(call->args[0].ty()));
+  }
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const DataType dtype = DataType::Int(32);
+  if (!data->has_shape()) return TensorType::WithNDim(data->ndim, dtype, data->vdevice);
+  Array<PrimExpr> shape = *data->shape;
+  const auto axis = static_cast<int64_t>(AxisArg(call, AttrsOf<PackNeighboursAttrsNode>(call)->axis, data->ndim));
+  shape.Set(axis, builder.analyzer().Simplify(topi::PairsOfHalves(shape[axis]) * topi::kPartsOfHalf));
+  return TensorType(std::move(shape), dtype, data->vdevice);
+}
+
 size_t PackedAxis(const Call& call, const te::Tensor& data) {
   return AxisArg(call, AttrsOf<PackNeighboursAttrsNode>(call)->axis, data.ndim());
 }
@@ -186,6 +200,10 @@ Expr LegalizePackBf16x2(BlockBuilder& builder, const Call& call) {
     return topi::PackBf16x2(args[0], PackedAxis(call, args[0]));
   });
 }
+Expr LegalizePackF16x2(BlockBuilder& builder, const Call& call) {
+  return CallKernel(builder, call, "pack_f16x2", call->args,
+                    [&](const Array<te::Tensor>& args) { return topi::PackF16x2(args[0], PackedAxis(call, args[0])); });
+}
 
 Expr MakeQuantize(const char* name, Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out_dtype) {
   auto attrs = MakeNode<QuantizeAttrsNode>();
@@ -204,17 +222,19 @@ Attrs PackAlong(int64_t axis) {
 
 void CheckPacking(const Call& call, const std::string& packing, DataType result) {
   if (packing.empty()) return;
-  const bool of_floats = packing == "bf16x2";
+  const bool has_parts = packing == topi::kHalvesInParts, of_floats = packing == "bf16x2" || has_parts;
   if (packing != "i16x2" && packing != "u8i8x4" && packing != "i8x4" && !of_floats) {
-    ThrowOpError(
-        call, "its packing is none of \"\", \"i16x2\", \"u8i8x4\", \"i8x4\" and \"bf16x2\", but \"" + packing + "\"");
+    ThrowOpError(call,
+                 "its packing is none of \"\", \"i16x2\", \"u8i8x4\", \"i8x4\", \"bf16x2\" and \"f16x2\", but \"" +
+                     packing + "\"");
   }
-  const DataType held = DataType::Int(32);
-  const bool are_held = TensorArg(call, 0)->dtype == held && TensorArg(call, 1)->dtype == held;
+  const DataType held = DataType::Int(32), weight = has_parts ? DataType::Float(16) : held;
+  const bool are_held = TensorArg(call, 0)->dtype == held && TensorArg(call, 1)->dtype == weight;
   if (!are_held || (of_floats ? !result.is_float() : result != held)) {
-    ThrowOpError(call, "operands in the packing \"" + packing + "\" are int32, and the result " +
-                           (of_floats ? "of floats" : "int32") + "; got " + Describe(call->args[0].ty()) + ", " +
-                           Describe(call->args[1].ty()) + " and " + result.ToString() + " (out_dtype)");
+    ThrowOpError(call, "operands in the packing \"" + packing + "\" are int32" + (has_parts ? " and float16" : "") +
+                           ", and the result " + (of_floats ? "of floats" : "int32") + "; got " +
+                           Describe(call->args[0].ty()) + ", " + Describe(call->args[1].ty()) + " and " +
+                           result.ToString() + " (out_dtype)");
   }
 }
 
@@ -229,6 +249,7 @@ std::vector<OpInfo> QdqOps() {
       {"pack_u8x4", {"data"}, kPackAttrs, InferPackBytes, LegalizePackU8x4},
       {"pack_i8x4", {"data"}, kPackAttrs, InferPackBytes, LegalizePackI8x4},
       {"pack_bf16x2", {"data"}, kPackAttrs, InferPackBf16x2, LegalizePackBf16x2},
+      {"pack_f16x2", {"data"}, kPackAttrs, InferPackF16x2, LegalizePackF16x2},
   };
 }
 
@@ -247,6 +268,7 @@ Expr PackI16x2(Expr data, Expr zero_point, int64_t axis) {
 Expr PackU8x4(Expr data, int64_t axis) { return MakeCall("pack_u8x4", {std::move(data)}, PackAlong(axis)); }
 Expr PackI8x4(Expr data, int64_t axis) { return MakeCall("pack_i8x4", {std::move(data)}, PackAlong(axis)); }
 Expr PackBf16x2(Expr data, int64_t axis) { return MakeCall("pack_bf16x2", {std::move(data)}, PackAlong(axis)); }
+Expr PackF16x2(Expr data, int64_t axis) { return MakeCall("pack_f16x2", {std::move(data)}, PackAlong(axis)); }
 
 void QuantizeAttrsNode::RegisterReflection() {
   refl::ObjectDef<QuantizeAttrsNode>()

@@ -21,7 +21,7 @@ class QuantizeAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(QuantizeAttrs)
 
-/// pack_i16x2, pack_u8x4, pack_i8x4 and pack_bf16x2.
+/// pack_i16x2, pack_u8x4, pack_i8x4, pack_bf16x2 and pack_f16x2.
 class PackNeighboursAttrsNode : public AttrsNode {
  public:
   int64_t axis = -1;
@@ -52,5 +52,6 @@ Expr PackI8x4(Expr data, int64_t axis = -1);
 /// Floats rounded to bfloat16, pairs of neighbours along `axis` in an int32 whose low half is the first; 0 beyond the
 /// last.
 Expr PackBf16x2(Expr data, int64_t axis = -1);
+Expr PackF16x2(Expr data, int64_t axis = -1);
 
 }  // namespace deuteron::relax

@@ -143,17 +143,62 @@ TEST(ConvToWinograd, GivesWhatTheConvolutionOfNarrowFloatsGives) {
   }
 }
 
-/// Where the CPU multiplies pairs of bfloat16 that is faster.
+/// Where the CPU multiplies pairs of bfloat16 that is faster, by a matrix unit for the parts of float16, too.
 TEST(ConvToWinograd, LeavesPairsOfBrainFloats) {
-  const TargetScope target(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
-  const auto is_transformed = [](const std::string& dtype) {
+  const auto is_transformed = [](const std::string& dtype, const char* cpu = "sapphirerapids") {
+    const TargetScope target(Target::Parse(std::string("llvm -threads=2 -mcpu=") + cpu));
     const std::string attributes = ", padding=[1, 1, 1, 1], data_layout=\"NHWC\"";
     return Mentions(relax::ConvToWinograd()(ConvOfConstant("1, 40, 40, 96", 96, 96, attributes, 3, dtype)),
                     "winograd_");
   };
   EXPECT_TRUE(is_transformed("float32"));
-  EXPECT_TRUE(is_transformed("float16"));
+  EXPECT_TRUE(is_transformed("float16", "cooperlake"));
+  EXPECT_FALSE(is_transformed("float16"));
+  EXPECT_FALSE(is_transformed("bfloat16", "cooperlake"));
   EXPECT_FALSE(is_transformed("bfloat16"));
+}
+
+/// float16 is multiplied in parts of bfloat16 by a matrix unit: those of data are made once for all products that read
+/// them. Not of few rows or columns, of images with the channels first, of weights that are infinite.
+TEST(PackWeights, MultipliesHalvesInParts) {
+  // Of sums that are added up in another order, some are rounded to the float16 beside.
+  const double single = 1e-6, tolerance = single * 0x1p-10 / ToleranceOf(DataType::Float(16), single);
+  const TargetScope target(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
+  struct Case {
+    const char *data, *weight, *call;
+    bool in_parts;
+  };
+  const Case cases[] = {
+      {"\"n\", 300", "300, 128", "R.matmul(x, w)", true},
+      {"2, 40, 301", "256, 301", "R.nn.dense(x, w)", true},
+      {"4, 300", "300, 128", "R.matmul(x, w)", false},
+      {"64, 300", "300, 8", "R.matmul(x, w)", false},
+      {"1, 9, 9, 70", "64, 70, 3, 3", "R.nn.conv2d(x, w, padding=[1, 1, 1, 1], data_layout=\"NHWC\")", true},
+      {"1, 70, 9, 9", "64, 70, 3, 3", "R.nn.conv2d(x, w, padding=[1, 1, 1, 1])", false},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::string(each.data) + " by " + each.weight);
+    const std::string text = std::string("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((") +
+                             each.data + "), \"float16\"), w: R.Tensor((" + each.weight +
+                             "), \"float16\")):\n        with R.dataflow():\n            y = " + each.call +
+                             "\n            z = R.add(y, " + each.call +
+                             ")\n            R.output(z)\n        return z\n";
+    const IRModule module = script::ParseModule(text, "product.py");
+    const Tensor weight = RandomArguments(module, 3, 2).back().cast<Tensor>();
+    const IRModule bound = relax::BindParams("main", {{"w", weight}})(module);
+    const IRModule packed = relax::PackWeights()(bound);
+    EXPECT_EQ(Mentions(packed, "\"f16x2\""), each.in_parts);
+    const std::string printed = script::Print(packed);
+    const size_t first = printed.find("R.pack_f16x2");
+    EXPECT_EQ(first != std::string::npos, each.in_parts);
+    EXPECT_EQ(printed.find("R.pack_f16x2", first + 1), std::string::npos);
+    const std::vector<Tensor> arguments = TensorsOf(RandomArguments(bound, 7, 3));
+    const CompileOptions options{.backend = "none"}, direct{.backend = "none", .disabled_passes = {"PackWeights"}};
+    const std::vector<Tensor> expected = Compile(bound, direct).Run(arguments);
+    EXPECT_EQ(CompareResults(expected, Compile(packed, options).Run(arguments), tolerance).problem, "");
+    static_cast<uint16_t*>(weight.data_ptr())[5] = 0x7c00;
+    EXPECT_FALSE(Mentions(relax::PackWeights()(bound), "\"f16x2\""));
+  }
 }
 
 /// With channels last the kernel computes a block of tiles at a time: those at the end have fewer rows and columns,

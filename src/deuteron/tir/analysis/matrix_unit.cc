@@ -25,7 +25,26 @@ bool IsSerial(const ForNode* loop) {
   return loop != nullptr && loop->loop_kind == ForKind::kSerial && IsZero(loop->min) && AsConstInt(loop->extent);
 }
 
+/// Whether some iterations of the loop read the same of an operand.
+bool HasTilesInCommon(const ForNode* loop, const Array<PrimExpr>& indices) {
+  constexpr int64_t kMostProducts = 9;
+  const int64_t extent = *AsConstInt(loop->extent);
+  if (indices.size() != 1 || extent < 2 || extent > kMostProducts) return false;
+  for (int64_t i = 1; i < extent; ++i) {
+    for (int64_t j = 0; j < i; ++j) {
+      if (ExprEqual(IndexOfProduct(indices[0], loop, i), IndexOfProduct(indices[0], loop, j))) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+PrimExpr IndexOfProduct(const PrimExpr& index, const ForNode* loop, int64_t product) {
+  if (loop == nullptr) return index;
+  const Var& var = loop->loop_var;
+  return arith::Analyzer().Simplify(Substitute(index, ExprVarMap{{var, MakeConst(var.dtype(), product)}}));
+}
 
 std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot) {
   static const Op bytes = Op::Get("tir.dot_u8i8x4"), floats = Op::Get("tir.dot_bf16x2");
@@ -45,6 +64,22 @@ int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth) {
 double UnitOpsPerCycle(const Machine& machine, DataType operands) {
   constexpr double kPart = 0.4;
   return kPart * machine.OpsPerCycle(operands);
+}
+
+double CyclesInParts(const Machine& machine, const ProductSize& size) {
+  // Operations of the unit, all parts together, as they are reached.
+  constexpr double kProducts = 4, kPartOfUnit = 0.5;
+  // To make the parts of a number of the data, and of one of the weight; to move a sum to tiles and back.
+  constexpr double kCyclesOfData = 1.2, kCyclesOfWeight = 0.4, kCyclesOfSum = 1.7, kMostRowsOfBlock = 128;
+  return 2 * kProducts / kPartOfUnit / machine.OpsPerCycle(DataType::BFloat16()) +
+         kCyclesOfData / (size.columns * size.taps) + kCyclesOfWeight / std::min(size.rows, kMostRowsOfBlock) +
+         kCyclesOfSum / size.depth;
+}
+
+bool PaysInParts(const Machine& machine, const ProductSize& size) {
+  // So as not to be changed for what the costs cannot tell.
+  constexpr double kPartOfVectors = 0.8, kLeastGain = 1.15;
+  return kLeastGain * CyclesInParts(machine, size) < 2 / kPartOfVectors / machine.OpsPerCycle(DataType::Float(32));
 }
 
 int64_t PanelColumns(const MatrixUnit& unit, int64_t columns) {
@@ -102,6 +137,13 @@ std::optional<MatrixTile> FindMatrixTile(const ForNode* loop) {
     if (!step(c->indices, depth, 0, nullptr)) return std::nullopt;
   }
   const ForNode* depth = tile.depth.back();
+  if (tile.depth.size() > 1) {
+    const auto around = tile.depth.end() - 2;
+    if (HasTilesInCommon(*around, tile.a->indices) || HasTilesInCommon(*around, tile.b->indices)) {
+      tile.products = *around;
+      tile.depth.erase(around);
+    }
+  }
   const bool fits = step(c->indices, tile.row, {}, &tile.c_stride) && step(c->indices, tile.column, 1, nullptr) &&
                     step(tile.a->indices, tile.row, {}, &tile.a_stride) && step(tile.a->indices, depth, 1, nullptr) &&
                     step(tile.a->indices, tile.column, 0, nullptr) &&

@@ -36,6 +36,17 @@ int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth);
 /// type: they wait for the second cache, and what is not multiplied, as rounding and storing, takes more of the time.
 double UnitOpsPerCycle(const Machine& machine, DataType operands);
 
+/// A product, or a convolution: rows of the result and columns, what is summed over, and how many taps of a window that
+/// is, which each number of the data meets.
+struct ProductSize {
+  double rows, columns, depth, taps = 1;
+};
+/// Cycles of a core for each multiply-add of a product of float16 in parts of bfloat16, which the unit multiplies:
+/// parts of the data are made once, those of the weight for each block of rows, and sums pass through tiles.
+double CyclesInParts(const Machine& machine, const ProductSize& size);
+/// Whether that takes less time than in float32.
+bool PaysInParts(const Machine& machine, const ProductSize& size);
+
 /// Columns of the panels that a constant operand B of so many columns is laid out in for the unit: two registers, or
 /// one where padding would make too many of them.
 int64_t PanelColumns(const MatrixUnit& unit, int64_t columns);
@@ -48,6 +59,9 @@ inline constexpr const char* kMatrixTile = "matrix_tile";
 struct MatrixTile {
   /// Of the sum, outermost first; along the last one the rows of A are contiguous.
   std::vector<const ForNode*> depth;
+  /// The one of the sum around it whose iterations have tiles in common, of A or of B; null if none has. It is not
+  /// among `depth`.
+  const ForNode* products = nullptr;
   const ForNode* row = nullptr;
   const ForNode* column = nullptr;
   /// How many rows that are, at most the extent of `row`; an expression of variables around the nest.
@@ -59,6 +73,8 @@ struct MatrixTile {
   /// Elements from one row of C, of A and of B to the next.
   int64_t c_stride = 0, a_stride = 0, b_stride = 0;
 };
+/// The index of an operand in an iteration of the loop `products`, as it is where there is none.
+PrimExpr IndexOfProduct(const PrimExpr& index, const ForNode* products, int64_t product);
 /// Nothing if the loop is not marked, or what it holds is not of that form with known extents.
 std::optional<MatrixTile> FindMatrixTile(const ForNode* loop);
 

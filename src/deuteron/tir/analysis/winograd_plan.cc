@@ -7,6 +7,7 @@
 #include <set>
 
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
 
 namespace deuteron::tir {
 namespace {
@@ -133,7 +134,9 @@ std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const W
 
 bool MayTransform(DataType weights, const Target& target) {
   if (weights.is_bfloat16()) return !MultipliesBfloat16(target);
-  return weights == DataType::Float(32) || weights == DataType::Float(16);
+  // A matrix unit multiplies the parts of float16 in less time than their tiles take.
+  const bool has_unit = FindMatrixUnit(target, Op::Get("tir.dot_bf16x2")).has_value();
+  return weights == DataType::Float(32) || (weights == DataType::Float(16) && !has_unit);
 }
 
 std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv) {

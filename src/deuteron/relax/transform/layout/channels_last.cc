@@ -171,6 +171,7 @@ class Chooser {
     if (layout == ImageLayout::kChannelsFirst || !IsForUnit(call)) return CyclesOfConvolution(costs_, work, layout);
     double sums = Elements(call.ty());
     for (size_t i = 1; i < work.weights.size(); ++i) sums *= static_cast<double>(work.weights[i]);
+    if (AreHalves(call)) return sums * tir::CyclesInParts(costs_.machine(), SizeOf(work));
     const DataType operands = DTypeOf(call->args[1]).is_int() ? DataType::Int(8) : DataType::BFloat16();
     return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands);
   }
@@ -211,6 +212,18 @@ class Chooser {
     return weights.is_bfloat16() || (rounds_ && weights == DataType::Float(32));
   }
 
+  static tir::ProductSize SizeOf(const tir::ConvWork& work) {
+    double rows = static_cast<double>(work.images), taps = 1;
+    for (const int64_t extent : work.result) rows *= static_cast<double>(extent);
+    for (size_t i = 2; i < work.weights.size(); ++i) taps *= static_cast<double>(work.weights[i]);
+    return {rows, static_cast<double>(work.weights[0]), taps * static_cast<double>(work.weights[1]), taps};
+  }
+
+  /// Whether both operands are float16, which the unit multiplies in parts where that pays (PackWeights).
+  static bool AreHalves(const Call& call) {
+    return DTypeOf(call->args[0]) == DataType::Float(16) && DTypeOf(call->args[1]) == DataType::Float(16);
+  }
+
   int64_t ProductsAtOnce(const Call& call) const {
     return IsMultipliedAsBfloat16(DTypeOf(call->args[1])) && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
   }
@@ -221,6 +234,10 @@ class Chooser {
     const auto* kernel = call->args[1].as<ConstantNode>();
     if (kernel == nullptr || attrs->groups != 1) return false;
     const DataType dtype(kernel->data.dtype());
+    if (AreHalves(call)) {
+      const auto work = Work(call, attrs);
+      return has_floats_ && work && tir::PaysInParts(costs_.machine(), SizeOf(*work));
+    }
     const bool is_float = has_floats_ && IsMultipliedAsBfloat16(dtype);
     const bool is_byte = has_bytes_ && dtype.is_int();
     const auto channels = static_cast<int64_t>(std::string(attrs->kernel_layout).find('I'));

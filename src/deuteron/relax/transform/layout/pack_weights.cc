@@ -66,7 +66,8 @@ struct ChannelBlocks {
 
 ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Packing& packing) {
   if (!packing.empty()) {
-    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_" + packing));
+    const bool has_parts = packing == topi::kHalvesInParts;
+    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_" + (has_parts ? "bf16x2" : packing)));
     if (unit) {
       const int64_t length = tir::PanelColumns(*unit, channels);
       return {length, (channels + length - 1) / length};
@@ -352,7 +353,30 @@ class Packer : public EmittingRewriter {
     return operands;
   }
 
+  /// float16, each as the sum of two bfloat16, which a matrix unit multiplies: the parts of the data are computed once,
+  /// the kernel makes those of the weight.
+  std::optional<Operands> FindHalves(const Layer& layer, Bindings* out) {
+    const DataType half = DataType::Float(16);
+    const Expr& data = layer.call->args[0];
+    if (data.ty().as<TensorTypeNode>()->dtype != half || DataType(layer.weight->data.dtype()) != half)
+      return std::nullopt;
+    if (!tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2"))) return std::nullopt;
+    const auto shape = layer.weight->data.shape();
+    const double rows = ElementsWithout(layer.call.ty(), layer.result_axis).value_or(tir::kUnknownExtent);
+    const auto columns = static_cast<double>(shape[layer.channel_axis]);
+    const double depth = static_cast<double>(layer.weight->data.numel()) / std::max(columns, 1.0);
+    const double taps = depth / static_cast<double>(shape[layer.depth_axis]);
+    if (!tir::PaysInParts(Target::Current().machine, {rows, columns, depth, taps})) return std::nullopt;
+    // Rows of data are contiguous along what is summed over.
+    const bool is_last = layer.data_axis == -1 || layer.data_axis + 1 == static_cast<int64_t>(layer.result_rank);
+    if (!is_last || !AreFiniteHalves(layer.weight)) return std::nullopt;
+    const Expr parts = Shared({data, Expr()}, layer.data_axis, topi::kHalvesInParts,
+                              [&] { return Emit(PackF16x2(data, layer.data_axis), layer.call->span, out); });
+    return Operands{topi::kHalvesInParts, parts, layer.weight, Expr()};
+  }
+
   std::optional<Operands> FindFloats(const Layer& layer, Bindings* out) {
+    if (const auto halves = FindHalves(layer, out)) return halves;
     if (!tir::MultipliesBfloat16(Target::Current())) return std::nullopt;
     const DataType data = layer.call->args[0].ty().as<TensorTypeNode>()->dtype, weight(layer.weight->data.dtype());
     const bool is_rounded = product_precision_.is_bfloat16() && weight == DataType::Float(32);
@@ -436,7 +460,8 @@ class Packer : public EmittingRewriter {
     packed_attrs->data_layout = attrs->data_layout;
     packed_attrs->out_layout = attrs->out_layout;
     packed_attrs->packing = operands ? operands->packing : "";
-    packed_attrs->out_dtype = held.same_as(weight) ? attrs->out_dtype : call.ty().as<TensorTypeNode>()->dtype;
+    packed_attrs->out_dtype =
+        !operands && held.same_as(weight) ? attrs->out_dtype : call.ty().as<TensorTypeNode>()->dtype;
     // What is summed over lies in the order in which the data has it.
     const std::string window = layout.substr(2);
     const std::string depth = window_first ? window + "I" : "I" + window;
@@ -483,7 +508,7 @@ class Packer : public EmittingRewriter {
     auto attrs = MakeNode<DensePackAttrsNode>();
     attrs->columns = columns;
     attrs->packing = operands ? operands->packing : "";
-    attrs->out_dtype = held.same_as(weight) ? call->attrs.as<MatmulAttrsNode>()->out_dtype : result->dtype;
+    attrs->out_dtype = !operands && held.same_as(weight) ? call->attrs.as<MatmulAttrsNode>()->out_dtype : result->dtype;
     static const Op dense_pack = Op::Get("relax.nn.dense_pack");
     return Finish(dense_pack, call, operands, packed, Attrs(std::move(attrs)), out);
   }

@@ -102,6 +102,15 @@ bool Fits(const Constant& integers, DataType dtype) {
   });
 }
 
+bool AreFiniteHalves(const Constant& halves) {
+  constexpr uint16_t kMagnitude = 0x7fff, kInfinite = 0x7c00;
+  const Tensor data = CompactData(halves);
+  const std::span codes(static_cast<const uint16_t*>(data.data_ptr()), static_cast<size_t>(data.numel()));
+  uint16_t greatest = 0;
+  for (const uint16_t code : codes) greatest = std::max<uint16_t>(greatest, code & kMagnitude);
+  return greatest < kInfinite;
+}
+
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
   const int64_t count = packing.ends_with("x4") ? 4 : 2;
   const int bits = static_cast<int>(32 / count);

@@ -40,6 +40,8 @@ class ByteOperands {
 Expr AsWords(const Expr& data, int64_t axis);
 /// Whether all elements of a constant of int32 or int8 are within that type, of at least eight bits and with a sign.
 bool Fits(const Constant& integers, DataType dtype);
+/// Whether all elements of a constant of float16 are finite numbers.
+bool AreFiniteHalves(const Constant& halves);
 /// Neighbours along `axis` of a weight in that packing: of int32 that fit int16 or int8, of int8, or of float32 or
 /// bfloat16.
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing);

@@ -304,10 +304,34 @@ bool UsedAsValue(const SBlock& block, const IterVar& iter) {
   return finder.found;
 }
 
+/// All parts of a vector of numbers from what is loaded once (kPartLength).
+void ScheduleParts(Schedule* schedule, const Block& block, int64_t length, const Target& target) {
+  std::vector<Loop> outer = schedule->GetLoops(block);
+  const auto parts = schedule->Split(outer.back(), std::vector<int64_t>{-1, length});
+  outer.pop_back();
+  const int64_t lanes = Lanes(target);
+  Loop vector = parts[1];
+  if (length > lanes) {
+    const auto split = schedule->Split(vector, std::vector<int64_t>{-1, lanes});
+    outer.push_back(split[0]);
+    vector = split[1];
+  }
+  std::vector<Loop> order = outer;
+  order.insert(order.end(), {parts[0], vector});
+  schedule->Reorder(order);
+  schedule->Unroll(parts[0]);
+  schedule->Vectorize(vector);
+  if (length > lanes) outer.pop_back();
+  if (!outer.empty()) schedule->Parallel(FuseAll(schedule, outer));
+}
+
 }  // namespace
 
 void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& target) {
   std::vector<Loop> loops = schedule->GetLoops(block);
+  const auto& annotations = schedule->Get(block)->annotations;
+  if (const auto length = annotations.find(kPartLength); length != annotations.end())
+    return ScheduleParts(schedule, block, (*length).second.cast<int64_t>(), target);
   if (loops.empty() || ScheduleTransposition(schedule, block, target)) return;
   const SBlock body = schedule->Get(block);
   const int64_t lanes = Lanes(target);

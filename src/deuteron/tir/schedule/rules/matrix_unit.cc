@@ -41,6 +41,12 @@ struct UnitPlan {
   int64_t part_depth = 0;
   /// Panels of B that a tile of rows passes by before the epilogue runs.
   int64_t panels = 1;
+  /// The block that makes the parts of B which are multiplied (kPartsOfWeight), and the axis along which their products
+  /// are; empty: B is multiplied as it lies.
+  Block parts;
+  std::optional<size_t> products;
+  /// Rows of a panel of B, all parts of it together.
+  int64_t panel_rows = 0;
   bool threads_keep_rows = false;
 };
 
@@ -57,6 +63,17 @@ std::optional<Contiguous> ContiguousAxis(const SBlock& block, const std::vector<
     length = AsConstInt(rest->b).value_or(0);
     if (length == 0) return std::nullopt;
     last = rest->a;
+  }
+  // Behind the parts before.
+  const auto is_summed = [&](const Var& var) {
+    return std::any_of(block->iter_vars.begin(), block->iter_vars.end(), [&](const IterVar& iter) {
+      return iter->type == IterVarType::kReduce && iter->var.same_as(var);
+    });
+  };
+  if (const auto* sum = last.as<AddNode>()) {
+    const bool is_first = sum->a->kind == ExprKind::kVar;
+    const std::vector<Var> before = FreeVars(is_first ? sum->b : sum->a);
+    if (std::all_of(before.begin(), before.end(), is_summed)) last = is_first ? sum->a : sum->b;
   }
   for (const size_t axis : axes) {
     const IterVar& iter = block->iter_vars[axis];
@@ -89,9 +106,9 @@ void CutPanel(const SBlock& block, const MatmulRoles& roles, const MatrixUnit& u
               UnitPlan* plan) {
   const CostModel costs(target.machine);
   const auto extent_of = [&](size_t axis) { return AssumedExtent(block->iter_vars[axis]->dom->extent); };
-  const int64_t share = costs.PartialPanelBytes(), row_bytes = plan->num_columns * 4;
-  int64_t steps = 1;
-  for (const size_t axis : roles.k) steps *= extent_of(axis);
+  const int64_t share = costs.PartialPanelBytes();
+  const int64_t row_bytes = plan->num_columns * 4;
+  const int64_t steps = plan->panel_rows;
   if (steps * row_bytes <= share) return;
   const int64_t depth = extent_of(plan->depth);
   const int64_t step = DepthOfStep(unit, depth);
@@ -111,16 +128,26 @@ void CutPanel(const SBlock& block, const MatmulRoles& roles, const MatrixUnit& u
   plan->block_lines = lines ? LargestDivisor(*lines, std::max<int64_t>(most / tiles, 1)) : 1;
 }
 
-/// Takes as many panels together as fit the second cache with the rows' sums and leave the threads enough pieces.
-void GroupPanels(const SBlock& block, const MatmulRoles& roles, const Target& target, UnitPlan* plan) {
+/// Has a tile of rows pass by several panels' parts where all rows outgrow the second cache: else they would come from
+/// behind it again for each panel.
+void GroupParts(const SBlock& block, const MatmulRoles& roles, const Target& target, UnitPlan* plan) {
+  constexpr int64_t kPanelsOfGroup = 4;
   const CostModel costs(target.machine);
-  int64_t depth = 1, pieces = 1;
-  for (const size_t axis : roles.k) depth *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  const Buffer& a = roles.lhs_load->buffer;
+  if (AssumedProduct(a->shape) * a->dtype.bytes() <= static_cast<double>(target.machine.l2.Share())) return;
+  int64_t panels = AssumedExtent(block->iter_vars[plan->column]->dom->extent) / plan->num_columns;
+  plan->panels = LargestDivisor(panels, std::clamp<int64_t>(panels / costs.EnoughPieces(), 1, kPanelsOfGroup));
+}
+
+/// Takes as many panels together as fit the second cache with the rows' sums and leave the threads enough pieces.
+void GroupPanels(const SBlock& block, const Target& target, UnitPlan* plan) {
+  const CostModel costs(target.machine);
+  int64_t pieces = 1;
   for (const IterVar& iter : block->iter_vars) {
     if (iter->type == IterVarType::kSpatial) pieces *= AssumedExtent(iter->dom->extent);
   }
   pieces /= plan->num_rows * plan->num_columns;
-  const int64_t bytes = (depth + plan->num_rows) * plan->num_columns * 4;
+  const int64_t bytes = (plan->panel_rows + plan->num_rows) * plan->num_columns * 4;
   const int64_t most = std::min(costs.BesidePanelBytes() / bytes, pieces / costs.EnoughPieces());
   const int64_t panels = AssumedExtent(block->iter_vars[plan->column]->dom->extent) / plan->num_columns;
   plan->panels = LargestDivisor(panels, std::max<int64_t>(most, 1));
@@ -135,7 +162,27 @@ bool ThreadsKeepRows(const MatmulRoles& roles, const Target& target) {
          b_bytes <= static_cast<double>(CostModel(target.machine).PanelBytes());
 }
 
-std::optional<UnitPlan> PlanUnit(const SBlock& block, const Target& target) {
+/// The axis that tells which parts are multiplied: the one that the first index of B depends on.
+std::optional<size_t> AxisOfProducts(const SBlock& block, const MatmulRoles& roles) {
+  const std::vector<Var> vars = FreeVars(roles.rhs_load->indices[0]);
+  for (const size_t axis : roles.k) {
+    const IterVar& iter = block->iter_vars[axis];
+    if (vars.size() == 1 && vars[0].same_as(iter->var) && AsConstInt(iter->dom->extent)) return axis;
+  }
+  return std::nullopt;
+}
+
+/// The block that makes the parts of B for the anchor alone; empty if none does.
+Block FindParts(const Schedule& schedule, const Block& anchor) {
+  for (const Block& block : schedule.GetProducers(anchor)) {
+    if (schedule.Get(block)->annotations.count(kPartsOfWeight) == 0 || WritesParameter(schedule, block)) continue;
+    if (schedule.GetConsumers(block) == std::vector{anchor}) return block;
+  }
+  return {};
+}
+
+std::optional<UnitPlan> PlanUnit(const Schedule& schedule, const Block& anchor, const Target& target) {
+  const SBlock block = schedule.Get(anchor);
   const auto written = GetReductionUpdate(block);
   const auto* dot = written ? written->source.as<CallNode>() : nullptr;
   const auto unit = dot == nullptr ? std::nullopt : FindMatrixUnit(target, dot->op);
@@ -156,9 +203,19 @@ std::optional<UnitPlan> PlanUnit(const SBlock& block, const Target& target) {
   plan.num_columns = ColumnsOfTile(column->block, kTilesASide * unit->columns, *unit);
   if (plan.num_columns == 0) return std::nullopt;
   plan.num_rows = RowsOfTile(known_rows, kTilesASide * unit->rows);
+  plan.panel_rows = 1;
+  for (const size_t axis : roles.k) plan.panel_rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  plan.parts = FindParts(schedule, anchor);
+  if (!plan.parts.empty()) {
+    plan.products = AxisOfProducts(block, roles);
+    if (!plan.products) return std::nullopt;
+    const int64_t parts = *AsConstInt(roles.rhs_load->buffer->shape[0]);
+    plan.panel_rows = plan.panel_rows / *AsConstInt(block->iter_vars[*plan.products]->dom->extent) * parts;
+  }
   plan.rows_divide = known_rows && *known_rows % plan.num_rows == 0;
   CutPanel(block, roles, *unit, target, &plan);
-  if (plan.part_depth == 0 && plan.rows_divide) GroupPanels(block, roles, target, &plan);
+  if (plan.part_depth == 0 && plan.rows_divide) GroupPanels(block, target, &plan);
+  if (plan.part_depth != 0) GroupParts(block, roles, target, &plan);
   plan.threads_keep_rows = ThreadsKeepRows(roles, target);
   return plan;
 }
@@ -171,17 +228,33 @@ void VectorizeColumns(Schedule* schedule, const Block& block, const Target& targ
   schedule->Vectorize(schedule->Split(inner, std::vector<int64_t>{-1, Lanes(target)}).back());
 }
 
+/// Has the parts of B made where `loop` begins, all of a number from what is loaded once.
+void FillParts(Schedule* schedule, const Block& parts, const Loop& loop, const Target& target) {
+  schedule->ComputeAt(parts, loop);
+  std::vector<Loop> loops = schedule->GetLoops(parts);
+  const auto under = std::find_if(loops.begin(), loops.end(), [&](const Loop& each) { return each.same_as(loop); });
+  loops.erase(loops.begin(), under + 1);
+  const Loop each_part = loops.front();
+  const auto columns = schedule->Split(loops.back(), std::vector<int64_t>{-1, Lanes(target)});
+  std::vector<Loop> order(loops.begin() + 1, loops.end() - 1);
+  order.insert(order.end(), {columns[0], each_part, columns[1]});
+  schedule->Reorder(order);
+  schedule->Unroll(each_part);
+  schedule->Vectorize(columns[1]);
+  schedule->Annotate(order.front(), kFillsPassed, 1);
+}
+
 }  // namespace
 
 bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& anchor, const Block& epilogue) {
   const SBlock block = schedule->Get(anchor);
-  const auto plan = PlanUnit(block, target);
+  const auto plan = PlanUnit(*schedule, anchor, target);
   if (!plan) return false;
   const std::vector<Loop> loops = schedule->GetLoops(anchor);
   std::vector<Loop> outer, reduce;
   std::optional<Loop> line;
   for (size_t i = 0; i < loops.size(); ++i) {
-    if (i == plan->row || i == plan->column || i == plan->depth) continue;
+    if (i == plan->row || i == plan->column || i == plan->depth || i == plan->products) continue;
     if (i == plan->line && plan->block_lines > 1) {
       const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan->block_lines});
       outer.push_back(split[0]);
@@ -193,6 +266,7 @@ bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& 
   // Loops of one iteration stand around the others: they will be none.
   const auto is_long = [&](const Loop& loop) { return schedule->ConstExtent(loop) != 1; };
   std::stable_partition(reduce.begin(), reduce.end(), std::not_fn(is_long));
+  if (plan->products) reduce.push_back(loops[*plan->products]);
   std::optional<Loop> part;
   if (plan->part_depth != 0) {
     const auto split = schedule->Split(loops[plan->depth], std::vector<int64_t>{-1, plan->part_depth});
@@ -228,6 +302,7 @@ bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& 
   const auto first = std::find_if(reduce.begin(), reduce.end(), is_long);
   schedule->Annotate(*first, kMatrixTile, static_cast<int64_t>(reduce.end() - first));
   schedule->Annotate(line.value_or(rows[0]), kPrefetchNext, 1);
+  if (!plan->parts.empty()) FillParts(schedule, plan->parts, part.value_or(outer.back()), target);
   schedule->Parallel(FuseAll(schedule, outer));
   return true;
 }

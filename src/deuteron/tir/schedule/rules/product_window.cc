@@ -70,7 +70,9 @@ class ProductWindowScheduler {
   bool FindBlocks() {
     for (const Block& block : schedule_.GetBlocks()) {
       if (!HasPlainLoops(schedule_, block)) return false;
-      const BlockClass kind = ClassifyBlock(schedule_.Get(block)).kind;
+      const SBlock body = schedule_.Get(block);
+      const BlockClass kind = ClassifyBlock(body).kind;
+      if (body->annotations.count(kPartsOfWeight) != 0) return false;  // a matrix unit's
       if (kind == BlockClass::kInjective) continue;
       Block& found = kind == BlockClass::kMatmul ? product_ : window_;
       if (kind == BlockClass::kOpaque || !found.empty()) return false;
