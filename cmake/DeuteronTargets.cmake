@@ -101,6 +101,27 @@ function(deuteron_link_layers target)
   target_link_libraries(${target} PRIVATE deuteron_options ${libraries} tvm_ffi::shared Threads::Threads $<TARGET_NAME_IF_EXISTS:fmt::fmt>)
 endfunction()
 
+# deuteron_bring(TARGET NAME): a library of others that is installed beside ours lies beside them in the build's folder as well, by the
+# name that the loader asks for.
+function(deuteron_bring target name)
+  get_target_property(file ${target} LOCATION)
+  get_filename_component(file "${file}" REALPATH)
+  set(link "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${name}")
+  file(MAKE_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+  file(CREATE_LINK "${file}" "${link}" SYMBOLIC)
+  get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+  foreach(configuration ${configurations})
+    set_property(TARGET ${target} PROPERTY IMPORTED_LOCATION_${configuration} "${link}")
+  endforeach()
+  set_property(TARGET ${target} PROPERTY IMPORTED_LOCATION "${link}")
+endfunction()
+
+# deuteron_finds_as_installed(TARGET...): what is installed finds libraries in the build's folders as it will there. (A path that CMake is to change
+# as it installs ends with an empty entry meanwhile: the working folder.)
+function(deuteron_finds_as_installed)
+  set_target_properties(${ARGN} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+endfunction()
+
 # deuteron_needs_runtime_stamp(TARGET): makes a program or library that uses the runtime library by its C++ headers refuse one of others.
 function(deuteron_needs_runtime_stamp target)
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src/deuteron/runtime/needs_stamp.cc")

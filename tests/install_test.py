@@ -5,6 +5,7 @@ and runs them: the compiler's result and that of the runtime library alone on th
 """
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,14 @@ def check_generator(prefix, work):
     assert "float32 (3, 4)" in run(command, "run", model, "--cache", cache)
 
 
+def check_search_paths(*folders):
+    """No empty entry: the loader takes the working folder for it."""
+    for file in [file for folder in folders for file in sorted(folder.iterdir()) if file.is_file() and not file.is_symlink()]:
+        tags = subprocess.run(["readelf", "-d", file], capture_output=True, text=True).stdout
+        for paths in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", tags):
+            assert "" not in paths.split(":"), (file, paths)
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     work = pathlib.Path(tempfile.mkdtemp(prefix="deuteron-install-"))
@@ -98,6 +107,7 @@ def main():
             linked = run("ldd", work / "build" / program)
             for library in (*foreign, str(build)):
                 assert library not in linked, f"{program} needs {library}:\n{linked}"
+        check_search_paths(build / "bin", build / "lib", work / "moved/bin", work / "moved/lib")
         # The command of the moved package works too, from anywhere and without help from the environment.
         printed = run(work / "moved/bin/deuteron", "run", work / "model.onnx", cwd="/")
         assert "float32 (3, 4)" in printed, printed
