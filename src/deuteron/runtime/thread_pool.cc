@@ -22,6 +22,7 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "deuteron/support/error.h"
@@ -256,6 +257,21 @@ class Pool {
     for (int i = 0; i < count; ++i) claimed[i]->Release();
     busy_.fetch_sub(count, std::memory_order_relaxed);
   }
+  /// Claims as many as are wanted, whoever has them now: waits until they are free. False where there are not so many.
+  /// The caller has claimed none: of two that wait, and keep a part each, neither would get the rest.
+  bool AwaitForTeam(int wanted, Worker** claimed) {
+    const int workers = num_workers_.load(std::memory_order_acquire);
+    if (wanted > workers) return false;
+    std::lock_guard<std::mutex> lock(awaiting_);
+    for (int count = 0; true; sched_yield()) {
+      for (int i = 0; i < workers && count < wanted; ++i) {
+        if (!workers_[i]->Claim()) continue;
+        claimed[count++] = workers_[i];
+        busy_.fetch_add(1, std::memory_order_relaxed);
+      }
+      if (count == wanted) return true;
+    }
+  }
   /// Posts pieces 1 … of `loop` (one a thread) to them.
   static void Post(Loop* loop, int count, Worker** claimed, uint32_t* posts) {
     loop->participants = count + 1;
@@ -331,6 +347,7 @@ class Pool {
   }
 
   std::mutex growth_;
+  std::mutex awaiting_;
   std::atomic<int> num_workers_{0};
   std::atomic<int> most_workers_{kMaxThreads};
   std::atomic<int> busy_{0};
@@ -403,11 +420,12 @@ struct Team::Impl {
     gate.notify_all();
     Pool::Post(&loop, workers, claimed.data(), posts.data());
   }
-  /// For what no worker is there to do. They wait: nobody begins before all are there.
+  /// For what no worker is there to do. They wait: nobody begins before all are there. Where the system gives no more
+  /// threads, workers that others have now do it afterwards.
   void MakeThreads(int count) {
     try {
       threads.reserve(static_cast<size_t>(count - 1 - workers));
-      for (int i = workers + 1; i < count; ++i) {
+      for (int i = count - 1; i > workers; --i) {
         threads.emplace_back([this, i] {
           gate.wait(kShut, std::memory_order_acquire);
           if (gate.load(std::memory_order_acquire) == kGivenUp) return;
@@ -416,10 +434,15 @@ struct Team::Impl {
         });
       }
     } catch (const std::exception& error) {
+      Pool::Get().Release(std::exchange(workers, 0), claimed.data());
+      const int missing = count - 1 - static_cast<int>(threads.size());
+      if (!outer_in_loop && Pool::Get().AwaitForTeam(missing, claimed.data())) {
+        workers = missing;
+        return;
+      }
       gate.store(kGivenUp, std::memory_order_release);
       gate.notify_all();
       for (std::thread& thread : threads) thread.join();
-      Pool::Get().Release(workers, claimed.data());
       DEUTERON_THROW(MemoryError) << "the system gives no thread to work with: " << error.what();
     }
   }

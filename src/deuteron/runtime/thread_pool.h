@@ -30,8 +30,8 @@ int ParallelForOrStatus(int threads, int64_t extent, int64_t grain, LoopBody bod
                         std::string* thrown) noexcept;
 
 /// Threads that run at once and may wait for each other, as the parallel regions of libraries need. Workers of the pool
-/// are used as far as they are free, threads made for the occasion beyond that; a MemoryError, before any has begun,
-/// where the system gives none.
+/// are used as far as they are free, threads made for the occasion beyond that. Where the system gives none, the team
+/// waits for workers that others have; a MemoryError, before any has begun, where the pool has too few, or in a loop.
 class Team {
  public:
   /// Starts `body(closure, i)` for i in [1, count); the work of index 0 is the caller's, before the team is destroyed.

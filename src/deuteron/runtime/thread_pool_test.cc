@@ -1,6 +1,7 @@
 #include "deuteron/runtime/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -216,6 +218,48 @@ TEST(Team, RunsAtOnceInAForkedProcess) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+/// While it lives, no thread can be made: there is no room for its stack.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_getattr_default_np(&huge);
+    pthread_attr_setstacksize(&huge, size_t{1} << 50);
+    pthread_setattr_default_np(&huge);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoMoreThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+/// Two teams of all workers, of hosts that do not know of each other.
+TEST(Team, WaitsForWorkersWhereNoThreadsAreToBeHad) {
+  EXPECT_EQ(TeamThreads(4), 4);
+  std::atomic<bool> begin{false};
+  const auto meet = [&begin] {
+    while (!begin.load()) std::this_thread::yield();
+    for (int round = 0; round < 40; ++round) ASSERT_TRUE(Meeting::Hold(4));
+  };
+  std::thread other(meet), another(meet);
+  {
+    const NoMoreThreads none;
+    EXPECT_THROW(std::thread(meet).join(), std::system_error);
+    begin = true;
+    meet();
+    other.join();
+    another.join();
+  }
+  EXPECT_TRUE(Meeting::Hold(4));
 }
 
 TEST(Team, SharesThePoolBetweenHosts) {

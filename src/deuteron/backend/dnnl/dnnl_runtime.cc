@@ -124,6 +124,7 @@ class DnnlRuntime : public JsonRuntime {
                  std::span<char> workspace) const override {
       const RegionThreads scope(host_, threads_);
       plan_->Execute(inputs, outputs, workspace);
+      scope.Check();
     }
     size_t workspace_bytes() const override { return plan_->workspace_bytes(); }
 

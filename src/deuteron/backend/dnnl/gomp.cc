@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "deuteron/support/error.h"
+
 namespace deuteron::backend::dnnl {
 namespace {
 
@@ -22,6 +24,8 @@ struct Region {
 
 std::atomic<const DeuteronHost*> host{nullptr};
 thread_local int region_threads = 1;
+/// Regions that began in this thread and got no threads.
+thread_local int64_t lonely_regions = 0;
 thread_local Region* current = nullptr;
 thread_local int thread_index = 0;
 /// Of the worksharing loop that this thread is in.
@@ -44,7 +48,10 @@ void Begin(void (*body)(void*), void* data, unsigned wanted) {
   region->outer = current;
   region->outer_index = thread_index;
   if (count > 1) region->team = host.load(std::memory_order_relaxed)->begin_team(count, &RunInTeam, region);
-  if (region->team == nullptr) region->count = 1;
+  if (region->team == nullptr) {
+    lonely_regions += count > 1 ? 1 : 0;
+    region->count = 1;
+  }
   current = region;
   thread_index = 0;
 }
@@ -79,11 +86,17 @@ bool NextChunk(long* begin, long* end) {
 
 }  // namespace
 
-RegionThreads::RegionThreads(const DeuteronHost* plugin_host, int threads) : before_(region_threads) {
+RegionThreads::RegionThreads(const DeuteronHost* plugin_host, int threads)
+    : before_(region_threads), lonely_before_(lonely_regions) {
   host.store(plugin_host, std::memory_order_relaxed);
   region_threads = threads;
 }
 RegionThreads::~RegionThreads() { region_threads = before_; }
+
+void RegionThreads::Check() const {
+  if (lonely_regions == lonely_before_) return;
+  DEUTERON_THROW(MemoryError) << "the system gives no threads to oneDNN, which is to compute with " << region_threads;
+}
 
 }  // namespace deuteron::backend::dnnl
 

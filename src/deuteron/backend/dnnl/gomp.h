@@ -8,6 +8,8 @@
 /// the process, oneDNN uses that one: right as well, but with threads of its own.
 #pragma once
 
+#include <cstdint>
+
 #include "deuteron/runtime/plugin.h"
 
 namespace deuteron::backend::dnnl {
@@ -17,11 +19,15 @@ class RegionThreads {
  public:
   RegionThreads(const DeuteronHost* host, int threads);
   ~RegionThreads();
+  /// Throws a MemoryError if there were no threads for a region that began in this thread meanwhile. It had one then;
+  /// what primitives computed that are made for more may be wrong.
+  void Check() const;
   RegionThreads(const RegionThreads&) = delete;
   RegionThreads& operator=(const RegionThreads&) = delete;
 
  private:
   int before_;
+  int64_t lonely_before_;
 };
 
 }  // namespace deuteron::backend::dnnl

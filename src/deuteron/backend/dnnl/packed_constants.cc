@@ -67,6 +67,7 @@ void PackedConstants::MakeCopies() {
       CopyInParts(&stream, from, to);
     }
   }
+  scope.Check();
   copies_.clear();
 }
 
