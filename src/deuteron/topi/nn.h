@@ -132,7 +132,7 @@ te::Tensor PackU8x4(const te::Tensor& data, size_t axis);
 te::Tensor PackI8x4(const te::Tensor& data, size_t axis);
 /// Neighbouring floats along `axis`, rounded, in the packing bf16x2.
 te::Tensor PackBf16x2(const te::Tensor& data, size_t axis);
-/// float16 along `axis` in the packing f16x2.
+/// float16 along `axis` in the packing f16x2, or float32, of which that holds the first 16 bits or more.
 te::Tensor PackF16x2(const te::Tensor& data, size_t axis);
 /// Of a float16, how many parts it has.
 inline constexpr int64_t kPartsOfHalf = 2;

@@ -35,9 +35,9 @@ te::Tensor PackNeighbours(const te::Tensor& data, size_t axis, int64_t count, co
 
 PrimExpr BitsOf(const PrimExpr& x) { return CallIntrin("reinterpret", kWord, {x}); }
 
-/// One of the two bfloat16 whose sum a float16 is, in float32. The greater one is what the upper half is of the next
-/// smaller float32: so neither is 0 unless the number is, both have its sign, and the sum of the products of all parts
-/// of two numbers is what their product is, infinite and undefined ones too.
+/// One of the two bfloat16 whose sum a float16 is, in float32; of a float32 the second one is longer. The greater one
+/// is what the upper half is of the next smaller float32: so neither is 0 unless the number is, both have its sign, and
+/// the sum of the products of all parts of two numbers is what their product is, infinite and undefined ones too.
 PrimExpr PartOfHalf(const PrimExpr& half, const PrimExpr& is_greater, bool is_finite) {
   const PrimExpr x = CastTo(kFloat, half);
   const PrimExpr upper =

@@ -101,6 +101,11 @@ class Estimator {
       cycles.keeps_bytes = MultipliesBytes();
       return cycles;
     }
+    if (const auto in_parts = CyclesInParts({pixels, static_cast<double>(channels), sum_length, taps});
+        in_parts && groups == 1) {
+      cycles.generated = sums * *in_parts;
+      return cycles;
+    }
     const tir::ImageLayout layout = LayoutOfGenerated(work);
     cycles.generated = CyclesOfConvolution(costs_, work, layout) + CyclesToPack();
     cycles.keeps_bytes = MultipliesBytesInVectors();
@@ -124,6 +129,8 @@ class Estimator {
               .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack(),
               .keeps_bytes = MultipliesBytes()};
     }
+    const tir::ProductSize size = {batch * static_cast<double>(rows), static_cast<double>(result_[rank - 1]), depth};
+    if (const auto in_parts = CyclesInParts(size)) return {.library = library, .generated = sums * *in_parts};
     return {
         .library = library,
         .generated = batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack(),
@@ -218,6 +225,13 @@ class Estimator {
     if (!(MultipliesBytes() ? IsByConstant() : ProductsAtOnce() == 2)) return false;
     const Op dot = Op::Get(MultipliesBytes() ? "tir.dot_u8i8x4" : "tir.dot_bf16x2");
     return tir::FindMatrixUnit(Target::Current(), dot) && tir::FillsStep(dot, channels);
+  }
+  /// Cycles for a multiply-add where generated code has the unit multiply parts of float16 (PackWeights).
+  std::optional<double> CyclesInParts(const tir::ProductSize& size) const {
+    const bool has_unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2")).has_value();
+    if (Precision() != DataType::Float(16) || !has_unit || !IsByConstant()) return std::nullopt;
+    if (!tir::PaysInParts(costs_.machine(), size)) return std::nullopt;
+    return tir::CyclesInParts(costs_.machine(), size);
   }
   double UnitOpsPerCycle() const { return tir::UnitOpsPerCycle(costs_.machine(), Precision()); }
 

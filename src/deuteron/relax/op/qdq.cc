@@ -166,8 +166,8 @@ Type InferPackBf16x2(const Call& call, const BlockBuilder& builder) {
 
 Type InferPackF16x2(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 1, 1);
-  if (TensorArg(call, 0)->dtype != DataType::Float(16)) {
-    ThrowOpError(call, "takes float16; got " + Describe(call->args[0].ty()));
+  if (const DataType dtype = TensorArg(call, 0)->dtype; dtype != DataType::Float(16) && dtype != DataType::Float(32)) {
+    ThrowOpError(call, "takes float16 or float32; got " + Describe(call->args[0].ty()));
   }
   const TensorTypeNode* data = TensorArg(call, 0);
   const DataType dtype = DataType::Int(32);

@@ -201,6 +201,31 @@ TEST(PackWeights, MultipliesHalvesInParts) {
   }
 }
 
+/// Of float32 that may be rounded to float16, data keep 16 bits, and weights that no float16 is near to all of theirs.
+TEST(PackWeights, MultipliesWhatMayBeHalvesInParts) {
+  const TargetScope target(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
+  const IRModule module = script::ParseModule(
+      "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((128, 300), \"float32\"), w: "
+      "R.Tensor((300, "
+      "256), \"float32\")):\n        with R.dataflow():\n            y = R.matmul(x, w)\n            R.output(y)\n"
+      "        return y\n",
+      "product.py");
+  const Tensor weight = RandomArguments(module, 3, 2).back().cast<Tensor>();
+  const IRModule bound = relax::BindParams("main", {{"w", weight}})(module);
+  transform::PassContext context;
+  context.SetConfig("precision", String("f16"));
+  const IRModule packed = relax::PackWeights()(bound, context);
+  EXPECT_TRUE(Mentions(packed, "\"f16x2\""));
+  EXPECT_FALSE(Mentions(relax::PackWeights()(bound), "\"f16x2\""));
+  const std::vector<Tensor> arguments = TensorsOf(RandomArguments(bound, 7, 3));
+  static_cast<float*>(arguments[0].data_ptr())[3] = 1e9F;
+  const CompileOptions options{.backend = "none"};
+  const std::vector<Tensor> expected = Compile(bound, options).Run(arguments);
+  EXPECT_EQ(CompareResults(expected, Compile(packed, options).Run(arguments), 0x1p-11).problem, "");
+  static_cast<float*>(weight.data_ptr())[5] = 70000;
+  EXPECT_FALSE(Mentions(relax::PackWeights()(bound, context), "\"f16x2\""));
+}
+
 /// With channels last the kernel computes a block of tiles at a time: those at the end have fewer rows and columns,
 /// threads share panels of one block, a thread's cache holds a few tiles only. The last panel of channels may be
 /// filled up.

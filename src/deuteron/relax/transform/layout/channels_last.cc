@@ -53,7 +53,7 @@ class Chooser {
   Chooser(const IRModule& module, DataType precision, int64_t expected_runs)
       : costs_(Target::Current().machine),
         expected_runs_(expected_runs),
-        rounds_(precision.is_bfloat16()),
+        precision_(precision),
         has_floats_(tir::FindMatrixUnit(Target::Current(), floats_).has_value()),
         has_bytes_(tir::FindMatrixUnit(Target::Current(), bytes_).has_value()) {
     for (const auto& [var, func] : module->functions) {
@@ -209,7 +209,7 @@ class Chooser {
 
   /// Whether weights of that type are multiplied as bfloat16.
   bool IsMultipliedAsBfloat16(DataType weights) const {
-    return weights.is_bfloat16() || (rounds_ && weights == DataType::Float(32));
+    return weights.is_bfloat16() || (precision_.is_bfloat16() && weights == DataType::Float(32));
   }
 
   static tir::ProductSize SizeOf(const tir::ConvWork& work) {
@@ -219,9 +219,10 @@ class Chooser {
     return {rows, static_cast<double>(work.weights[0]), taps * static_cast<double>(work.weights[1]), taps};
   }
 
-  /// Whether both operands are float16, which the unit multiplies in parts where that pays (PackWeights).
-  static bool AreHalves(const Call& call) {
-    return DTypeOf(call->args[0]) == DataType::Float(16) && DTypeOf(call->args[1]) == DataType::Float(16);
+  /// Whether both operands are float16, or may be, which the unit multiplies in parts where that pays (PackWeights).
+  bool AreHalves(const Call& call) const {
+    const DataType dtype = DTypeOf(call->args[0]), half = DataType::Float(16);
+    return dtype == DTypeOf(call->args[1]) && (dtype == half || (precision_ == half && dtype == DataType::Float(32)));
   }
 
   int64_t ProductsAtOnce(const Call& call) const {
@@ -247,7 +248,8 @@ class Chooser {
   const Op floats_ = Op::Get("tir.dot_bf16x2"), bytes_ = Op::Get("tir.dot_u8i8x4");
   const tir::CostModel costs_;
   const int64_t expected_runs_;
-  bool rounds_, has_floats_, has_bytes_;
+  const DataType precision_;
+  bool has_floats_, has_bytes_;
   std::unordered_set<const Object*> from_outside_;
 };
 

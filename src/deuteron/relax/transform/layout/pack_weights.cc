@@ -353,13 +353,14 @@ class Packer : public EmittingRewriter {
     return operands;
   }
 
-  /// float16, each as the sum of two bfloat16, which a matrix unit multiplies: the parts of the data are computed once,
-  /// the kernel makes those of the weight.
+  /// float16, or what may be rounded to it, as sums of two bfloat16, which a matrix unit multiplies: the parts of the
+  /// data are computed once, the kernel makes those of the weight.
   std::optional<Operands> FindHalves(const Layer& layer, Bindings* out) {
     const DataType half = DataType::Float(16);
     const Expr& data = layer.call->args[0];
-    if (data.ty().as<TensorTypeNode>()->dtype != half || DataType(layer.weight->data.dtype()) != half)
-      return std::nullopt;
+    const DataType dtype = data.ty().as<TensorTypeNode>()->dtype;
+    const bool is_rounded = product_precision_ == half && dtype == DataType::Float(32);
+    if (dtype != DataType(layer.weight->data.dtype()) || !(dtype == half || is_rounded)) return std::nullopt;
     if (!tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2"))) return std::nullopt;
     const auto shape = layer.weight->data.shape();
     const double rows = ElementsWithout(layer.call.ty(), layer.result_axis).value_or(tir::kUnknownExtent);
@@ -369,10 +370,12 @@ class Packer : public EmittingRewriter {
     if (!tir::PaysInParts(Target::Current().machine, {rows, columns, depth, taps})) return std::nullopt;
     // Rows of data are contiguous along what is summed over.
     const bool is_last = layer.data_axis == -1 || layer.data_axis + 1 == static_cast<int64_t>(layer.result_rank);
-    if (!is_last || !AreFiniteHalves(layer.weight)) return std::nullopt;
+    if (!is_last) return std::nullopt;
+    const Constant weight = is_rounded ? precision_->Narrow(layer.weight) : layer.weight;
+    if (DataType(weight->data.dtype()) != half || !AreFiniteHalves(weight)) return std::nullopt;
     const Expr parts = Shared({data, Expr()}, layer.data_axis, topi::kHalvesInParts,
                               [&] { return Emit(PackF16x2(data, layer.data_axis), layer.call->span, out); });
-    return Operands{topi::kHalvesInParts, parts, layer.weight, Expr()};
+    return Operands{topi::kHalvesInParts, parts, weight, Expr()};
   }
 
   std::optional<Operands> FindFloats(const Layer& layer, Bindings* out) {

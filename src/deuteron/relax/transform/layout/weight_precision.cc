@@ -95,6 +95,11 @@ Constant WeightPrecision::Hold(const Constant& weight, std::optional<double> row
   if (rows && tir::Is16BitFloat(given)) return Widened(weight, *rows);
   if (dtype_ == DataType::Float(32) || given != DataType::Float(32)) return weight;
   if (rows && !Pays(dtype_, static_cast<double>(elements), *rows)) return weight;
+  return Narrow(weight);
+}
+
+Constant WeightPrecision::Narrow(const Constant& weight) {
+  const int64_t elements = weight->data.numel();
   auto [it, inserted] = held_.try_emplace(weight.get(), weight);
   if (!inserted) return it->second;
   const Tensor wide = CompactData(weight);

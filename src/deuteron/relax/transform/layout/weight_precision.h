@@ -27,6 +27,9 @@ class WeightPrecision {
   /// run tells: then it is narrow, for what is certain is that it takes half the memory.
   Constant Hold(const Constant& weight, std::optional<double> rows);
 
+  /// A weight of float32 in the narrow type, as it is where that has no numbers near to its own.
+  Constant Narrow(const Constant& weight);
+
  private:
   /// Whether a weight of the narrow type saves time.
   bool Pays(DataType narrow, double elements, double rows) const;

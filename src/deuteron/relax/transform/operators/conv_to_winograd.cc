@@ -170,8 +170,11 @@ class WinogradConverter : public EmittingRewriter {
 
 Pass ConvToWinograd() {
   return transform::ModulePass({.name = "ConvToWinograd"}, [](IRModule module, const transform::PassContext& context) {
-    const bool may_round = transform::ProductPrecision(context).is_bfloat16();
-    if (may_round && tir::MultipliesBfloat16(Target::Current())) return module;
+    const DataType precision = transform::ProductPrecision(context);
+    const Target target = Target::Current();
+    const bool has_pairs = precision.is_bfloat16() && tir::MultipliesBfloat16(target);
+    const bool has_parts = precision == DataType::Float(16) && !tir::MayTransform(precision, target);
+    if (has_pairs || has_parts) return module;
     WinogradConverter converter(context.GetInt("expected_runs"));
     return UpdateFunctions(std::move(module),
                            [&](const GlobalVar&, Function function) { return converter.Run(function); });
