@@ -250,6 +250,8 @@ int64_t CostModel::BesidePanelBytes() const { return machine_.l2.Share() * 4 / 1
 
 int64_t CostModel::PartialPanelBytes() const { return machine_.l1.Share() / 2; }
 
+int64_t CostModel::FilledPanelBytes() const { return machine_.l1.Share() / 3; }
+
 int64_t CostModel::PlaneBytes() const { return machine_.l2.Share() / 4; }
 
 int64_t CostModel::StretchBytes() const { return machine_.l1.Share() / 8; }

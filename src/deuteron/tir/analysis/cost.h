@@ -65,6 +65,8 @@ class CostModel {
   /// What of the first level a part of such a panel may take that stays while rows of the other operand pass by, or
   /// what they have summed up.
   int64_t PartialPanelBytes() const;
+  /// The same of one that is filled there, which rows of as many bytes pass by, and their sums.
+  int64_t FilledPanelBytes() const;
   /// What a plane may take that a thread computes to slide a window over it.
   int64_t PlaneBytes() const;
   /// What a stretch of one tensor may take, if a few such are to fit the first level.

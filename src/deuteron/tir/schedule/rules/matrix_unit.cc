@@ -106,7 +106,7 @@ void CutPanel(const SBlock& block, const MatmulRoles& roles, const MatrixUnit& u
               UnitPlan* plan) {
   const CostModel costs(target.machine);
   const auto extent_of = [&](size_t axis) { return AssumedExtent(block->iter_vars[axis]->dom->extent); };
-  const int64_t share = costs.PartialPanelBytes();
+  const int64_t share = plan->parts.empty() ? costs.PartialPanelBytes() : costs.FilledPanelBytes();
   const int64_t row_bytes = plan->num_columns * 4;
   const int64_t steps = plan->panel_rows;
   if (steps * row_bytes <= share) return;
