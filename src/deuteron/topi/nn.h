@@ -140,7 +140,7 @@ inline constexpr int64_t kPartsOfHalf = 2;
 inline constexpr int64_t kPairsOfStep = 16;
 /// How many pairs each part of so many elements has.
 PrimExpr PairsOfHalves(const PrimExpr& extent);
-/// A weight of float16, of finite numbers, as data of that packing are, the parts along an axis before all others.
+/// A weight of float16 without infinities, as data of that packing are, the parts along an axis before all others.
 te::Tensor PartsOfWeight(const te::Tensor& weight, size_t axis);
 /// An axis along which the products of parts are added up, and which part of either operand each has. From one to the
 /// next one part changes, so that what multiplies them need not load the other again: 00, 01, 11, 10.

@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "deuteron/ir/transform/precision.h"
@@ -125,12 +126,36 @@ class Moves {
     small_.clear();
   }
 
+  /// Has the numbers of `packed`, of float16, looked at.
+  void MustBeFinite(const Constant& weight, const Constant& packed) { expected_finite_.emplace(weight.get(), packed); }
+  /// Those of which some are infinite, once `Run` has ended; whether there are any.
+  bool FindInfinite() {
+    std::vector<std::pair<const Object*, Constant>> all(expected_finite_.begin(), expected_finite_.end());
+    expected_finite_.clear();
+    std::vector<char> is_infinite(all.size());
+    int64_t bytes = 0;
+    for (const auto& [weight, packed] : all) bytes += packed->data.numel() * DataType::Float(16).bytes();
+    MakeInParallel(std::ssize(all), bytes, [&](int64_t begin, int64_t end) {
+      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+        is_infinite[i] = static_cast<char>(!AreFiniteHalves(all[i].second));
+      }
+    });
+    const size_t before = infinite_.size();
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (is_infinite[i] != 0) infinite_.insert(all[i].first);
+    }
+    return infinite_.size() != before;
+  }
+  bool IsInfinite(const Constant& weight) const { return infinite_.count(weight.get()) != 0; }
+
  private:
   struct Move {
     int64_t bytes;
     std::function<void()> run;
   };
   std::vector<Move> small_, large_;
+  std::map<const Object*, Constant> expected_finite_;
+  std::set<const Object*> infinite_;
 };
 
 /// A kernel OI… as OI…o, or as I…O where one block has all channels; with `window_first` as O…Io or …IO.
@@ -372,7 +397,7 @@ class Packer : public EmittingRewriter {
     const bool is_last = layer.data_axis == -1 || layer.data_axis + 1 == static_cast<int64_t>(layer.result_rank);
     if (!is_last) return std::nullopt;
     const Constant weight = is_rounded ? precision_->Narrow(layer.weight) : layer.weight;
-    if (DataType(weight->data.dtype()) != half || !AreFiniteHalves(weight)) return std::nullopt;
+    if (DataType(weight->data.dtype()) != half || moves_->IsInfinite(weight)) return std::nullopt;
     const Expr parts = Shared({data, Expr()}, layer.data_axis, topi::kHalvesInParts,
                               [&] { return Emit(PackF16x2(data, layer.data_axis), layer.call->span, out); });
     return Operands{topi::kHalvesInParts, parts, weight, Expr()};
@@ -472,6 +497,7 @@ class Packer : public EmittingRewriter {
     packed_attrs->channels = channels;
     const Constant packed = Once(held, weight, std::string(packed_attrs->kernel_layout),
                                  [&](Moves* moves) { return PackConv(held, *blocks, window_first, moves); });
+    if (operands && operands->packing == topi::kHalvesInParts) moves_->MustBeFinite(held, packed);
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
     return Finish(conv_pack, call, operands, packed, Attrs(std::move(packed_attrs)), out);
   }
@@ -512,6 +538,7 @@ class Packer : public EmittingRewriter {
     attrs->columns = columns;
     attrs->packing = operands ? operands->packing : "";
     attrs->out_dtype = !operands && held.same_as(weight) ? call->attrs.as<MatmulAttrsNode>()->out_dtype : result->dtype;
+    if (operands && operands->packing == topi::kHalvesInParts) moves_->MustBeFinite(held, packed);
     static const Op dense_pack = Op::Get("relax.nn.dense_pack");
     return Finish(dense_pack, call, operands, packed, Attrs(std::move(attrs)), out);
   }
@@ -549,11 +576,14 @@ transform::Pass PackWeights() {
       {.name = "PackWeights", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
         WeightPrecision precision(module, context);
         Moves moves;
-        module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-          return Packer(&precision, &moves, transform::ProductPrecision(context)).Run(function);
-        });
-        moves.Run();
-        return module;
+        IRModule packed;
+        do {  // again without parts of weights that have none, which are rare
+          packed = UpdateFunctions(module, [&](const GlobalVar&, const Function& function) {
+            return Packer(&precision, &moves, transform::ProductPrecision(context)).Run(function);
+          });
+          moves.Run();
+        } while (moves.FindInfinite());
+        return packed;
       });
 }
 

@@ -106,9 +106,9 @@ bool AreFiniteHalves(const Constant& halves) {
   constexpr uint16_t kMagnitude = 0x7fff, kInfinite = 0x7c00;
   const Tensor data = CompactData(halves);
   const std::span codes(static_cast<const uint16_t*>(data.data_ptr()), static_cast<size_t>(data.numel()));
-  uint16_t greatest = 0;
-  for (const uint16_t code : codes) greatest = std::max<uint16_t>(greatest, code & kMagnitude);
-  return greatest < kInfinite;
+  uint32_t infinite = 0;
+  for (const uint16_t code : codes) infinite |= static_cast<uint32_t>((code & kMagnitude) == kInfinite);
+  return infinite == 0;
 }
 
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
