@@ -158,7 +158,9 @@ GeneratedCode Compilation::Generate(IRModule kernels) {
         target_.RequiredFeatures(target_.HasFeature("amx-tile") && tir::UsesMatrixUnit(lowered));
     codegen::CodegenOptions options{.check_bounds = scope_.context().GetBool("check_bounds")};
     if (const int64_t runs = scope_.context().GetInt("expected_runs"); runs > 0) {
-      options.expected_calls = codegen::CallsOfKernels(code.compiled.program, runs);
+      const int64_t starts = scope_.context().GetInt("expected_starts");
+      // What is kept is run in each of its starts.
+      options.expected_calls = codegen::CallsOfKernels(code.compiled.program, std::max(runs, starts));
     }
     code.objects = std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(lowered, target_, options));
   } catch (const ffi::Error& error) {

@@ -35,7 +35,7 @@ inline constexpr double kTimesOfOpen = 3, kSecondsOfOpenPair = 100e-3;
 inline constexpr double kSecondsOfTiles = 60e-3, kSecondsOfAttention = 25e-3, kSecondsOfFewRowsAttention = 6e-3,
                         kSecondsOfLoop = 5e-3, kSecondsOfOpenLoop = 16e-3;
 /// What a core computes in such a time, in all expected runs, is no more than what is left unoptimised.
-inline constexpr double kLightSeconds = 15e-6;
+inline constexpr double kLightSeconds = 120e-6;
 /// So many are few: of them and of columns there is one tile of registers, or a few.
 inline constexpr int64_t kFewRows = 16;
 
