@@ -4,8 +4,9 @@
 ///
 /// Registers are chosen here, not by LLVM: C has one for each tile, those of the operand of which there are fewer tiles
 /// are loaded once a step, those of the other take turns. A step is as many elements as a row of A has, or as divide
-/// the sum. What shapes the registers have is told to the CPU once a function, where that is the body of a parallel
-/// loop: it takes as long as some twenty products.
+/// the sum; where several products have tiles in common (MatrixTile::products) it is all of these, one after the other.
+/// What shapes the registers have is told to the CPU once a function, where that is the body of a parallel loop: it
+/// takes as long as some twenty products.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -226,13 +227,15 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
       }
     }
   };
-  const int64_t stay = registers.Staying();
-  if (tile.products != nullptr) multiply_products();
-  for (int64_t i = 0; i < stay && tile.products == nullptr; ++i) registers.rows_stay() ? load_a(i) : load_b(i);
-  for (int64_t j = 0; j < turns && tile.products == nullptr; ++j) {
-    registers.rows_stay() ? load_b(j) : load_a(j);
-    for (int64_t i = 0; i < stay; ++i) registers.rows_stay() ? multiply(i, j) : multiply(j, i);
-  }
+  const auto multiply_once = [&] {
+    const int64_t stay = registers.Staying();
+    for (int64_t i = 0; i < stay; ++i) registers.rows_stay() ? load_a(i) : load_b(i);
+    for (int64_t j = 0; j < turns; ++j) {
+      registers.rows_stay() ? load_b(j) : load_a(j);
+      for (int64_t i = 0; i < stay; ++i) registers.rows_stay() ? multiply(i, j) : multiply(j, i);
+    }
+  };
+  tile.products == nullptr ? multiply_once() : multiply_products();
   for (size_t i = tile.depth.size(); i-- > 0;) {
     llvm::PHINode* counter = counters[i];
     const int64_t step = i + 1 == tile.depth.size() ? depth : 1;

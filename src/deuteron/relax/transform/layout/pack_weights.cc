@@ -15,7 +15,8 @@
 ///  - of bytes in int32, less a zero point: pairs of int16, or fours of bytes where the weights fit int8. Then it is
 ///    bytes that are multiplied, and the zero point times the sum of a channel's weights is subtracted from the sums,
 ///    Σ (a - z) w = Σ a w - z Σ w; where windows reach beyond the image, it is enlarged by elements z;
-///  - of bfloat16, and of float32 where the precision that is asked for is that: pairs of bfloat16.
+///  - of bfloat16, and of float32 where the precision that is asked for is that: pairs of bfloat16;
+///  - of float16 by a matrix unit, and of float32 where that is the precision: the sums of two such pairs.
 /// Activations whose neighbours lie beside each other are those elements already: nothing is moved.
 ///
 /// A block has channels of one group; with channels first, groups stay as they are (their pixels are the vectors).
@@ -29,7 +30,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "deuteron/ir/transform/precision.h"
@@ -47,6 +47,7 @@
 #include "deuteron/relax/transform/layout/packed_operands.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/relax/transform/layout/run_products.h"
+#include "deuteron/relax/transform/layout/weight_moves.h"
 #include "deuteron/relax/transform/layout/weight_precision.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/limits.h"
@@ -93,73 +94,8 @@ const char* Data(const Constant& weight) {
   return static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset();
 }
 
-/// Of so many bytes threads share out the parts of one weight.
-constexpr int64_t kBytesOfLarge = 1 << 19;
-
-/// Weights on their way to their blocks: once all are known, threads share out the small ones, and the parts of each
-/// large one.
-class Moves {
- public:
-  /// `move` is called by any thread, and lets go of `weight` at its end.
-  void Add(const Constant& weight, std::function<void()> move) {
-    const int64_t bytes = weight->data.numel() * DataType(weight->data.dtype()).bytes();
-    auto& moves = bytes < kBytesOfLarge ? small_ : large_;
-    moves.push_back({bytes, [weight, move = std::move(move)] {
-                       move();
-                       LetGoOfData(weight);
-                     }});
-  }
-
-  void Run() {
-    for (const Move& move : large_) {
-      CheckBudget("PackWeights");
-      move.run();
-    }
-    // The last ones are the smallest.
-    std::stable_sort(small_.begin(), small_.end(), [](const Move& a, const Move& b) { return a.bytes > b.bytes; });
-    int64_t bytes = 0;
-    for (const Move& move : small_) bytes += move.bytes;
-    MakeInParallel(std::ssize(small_), bytes, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) small_[static_cast<size_t>(i)].run();
-    });
-    large_.clear();
-    small_.clear();
-  }
-
-  /// Has the numbers of `packed`, of float16, looked at.
-  void MustBeFinite(const Constant& weight, const Constant& packed) { expected_finite_.emplace(weight.get(), packed); }
-  /// Those of which some are infinite, once `Run` has ended; whether there are any.
-  bool FindInfinite() {
-    std::vector<std::pair<const Object*, Constant>> all(expected_finite_.begin(), expected_finite_.end());
-    expected_finite_.clear();
-    std::vector<char> is_infinite(all.size());
-    int64_t bytes = 0;
-    for (const auto& [weight, packed] : all) bytes += packed->data.numel() * DataType::Float(16).bytes();
-    MakeInParallel(std::ssize(all), bytes, [&](int64_t begin, int64_t end) {
-      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-        is_infinite[i] = static_cast<char>(!AreFiniteHalves(all[i].second));
-      }
-    });
-    const size_t before = infinite_.size();
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (is_infinite[i] != 0) infinite_.insert(all[i].first);
-    }
-    return infinite_.size() != before;
-  }
-  bool IsInfinite(const Constant& weight) const { return infinite_.count(weight.get()) != 0; }
-
- private:
-  struct Move {
-    int64_t bytes;
-    std::function<void()> run;
-  };
-  std::vector<Move> small_, large_;
-  std::map<const Object*, Constant> expected_finite_;
-  std::set<const Object*> infinite_;
-};
-
 /// A kernel OI… as OI…o, or as I…O where one block has all channels; with `window_first` as O…Io or …IO.
-Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first, Moves* moves) {
+Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first, WeightMoves* moves) {
   const auto shape = weight->data.shape();
   std::vector<int64_t> packed_shape(shape.begin() + 1, shape.end());
   int64_t window = 1;
@@ -180,7 +116,7 @@ Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool wind
 }
 
 /// A weight (n, k) (`columns_first`) or (k, n) as (ceil(n / length), k, length).
-Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlocks& blocks, Moves* moves) {
+Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlocks& blocks, WeightMoves* moves) {
   const auto shape = weight->data.shape();
   const int64_t columns = shape[columns_first ? 0 : 1], depth = shape[columns_first ? 1 : 0];
   const DataType dtype(weight->data.dtype());
@@ -237,7 +173,7 @@ constexpr int64_t kLeastColumnsOfRounding = 32;
 
 class Packer : public EmittingRewriter {
  public:
-  Packer(WeightPrecision* precision, Moves* moves, DataType product_precision)
+  Packer(WeightPrecision* precision, WeightMoves* moves, DataType product_precision)
       : precision_(precision), moves_(moves), product_precision_(product_precision) {}
 
  protected:
@@ -430,7 +366,7 @@ class Packer : public EmittingRewriter {
 
   Constant PackedWeight(const Layer& layer, const topi::Packing& packing) {
     return Once(layer.weight, Constant(), packing + std::to_string(layer.depth_axis),
-                [&](Moves*) { return PackWeight(layer.weight, layer.depth_axis, packing); });
+                [&](WeightMoves*) { return PackWeight(layer.weight, layer.depth_axis, packing); });
   }
 
   /// Data that is packed once for all products of a block that read it.
@@ -496,7 +432,7 @@ class Packer : public EmittingRewriter {
     packed_attrs->kernel_layout = blocks->count == 1 ? depth + "O" : "O" + depth + std::to_string(blocks->length) + "o";
     packed_attrs->channels = channels;
     const Constant packed = Once(held, weight, std::string(packed_attrs->kernel_layout),
-                                 [&](Moves* moves) { return PackConv(held, *blocks, window_first, moves); });
+                                 [&](WeightMoves* moves) { return PackConv(held, *blocks, window_first, moves); });
     if (operands && operands->packing == topi::kHalvesInParts) moves_->MustBeFinite(held, packed);
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
     return Finish(conv_pack, call, operands, packed, Attrs(std::move(packed_attrs)), out);
@@ -533,7 +469,7 @@ class Packer : public EmittingRewriter {
     if (blocks.channels() == columns && blocks.count == 1 && !columns_first && !operands) return Call();
     const Constant held = operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), rank - 1));
     const Constant packed = Once(held, weight, columns_first ? "NK" : "KN",
-                                 [&](Moves* moves) { return PackMatrix(held, columns_first, blocks, moves); });
+                                 [&](WeightMoves* moves) { return PackMatrix(held, columns_first, blocks, moves); });
     auto attrs = MakeNode<DensePackAttrsNode>();
     attrs->columns = columns;
     attrs->packing = operands ? operands->packing : "";
@@ -550,7 +486,7 @@ class Packer : public EmittingRewriter {
     auto [it, inserted] = packed_.try_emplace({held.get(), layout});
     if (inserted) {
       CheckBudget("PackWeights");
-      Moves at_once;
+      WeightMoves at_once;
       const bool waits = held.same_as(weight);
       it->second = make(waits ? moves_ : &at_once);
       at_once.Run();
@@ -564,7 +500,7 @@ class Packer : public EmittingRewriter {
   /// By data, zero point, axis and packing.
   std::map<std::tuple<const Object*, const Object*, int64_t, std::string>, Expr> packed_data_;
   WeightPrecision* precision_;
-  Moves* moves_;
+  WeightMoves* moves_;
   DataType product_precision_;
   std::map<std::pair<const Object*, std::string>, Constant> packed_;
 };
@@ -575,7 +511,7 @@ transform::Pass PackWeights() {
   return transform::ModulePass(
       {.name = "PackWeights", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
         WeightPrecision precision(module, context);
-        Moves moves;
+        WeightMoves moves;
         IRModule packed;
         do {  // again without parts of weights that have none, which are rare
           packed = UpdateFunctions(module, [&](const GlobalVar&, const Function& function) {

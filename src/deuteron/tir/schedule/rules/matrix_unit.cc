@@ -10,6 +10,9 @@
 /// of which B's panel stays in the first cache while a block of rows passes by. What a block of rows has summed up so
 /// far is kept beside it, and the epilogue runs on it there.
 ///
+/// Where B is multiplied in parts that are made of it (kPartsOfWeight), these are made of a part of a panel at a time,
+/// in the first cache, before the rows pass by; and rows that outgrow the second cache pass by those of several panels.
+///
 /// Where a panel fits whole, rows pass by several panels before the epilogue runs on what these have summed up: it
 /// reads and writes long runs of a row of C, where a panel alone would touch a line or two of every row.
 #include "deuteron/tir/schedule/rules/matrix_unit.h"

@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/tile_stage.h"
 #include "deuteron/tir/schedule/state.h"
