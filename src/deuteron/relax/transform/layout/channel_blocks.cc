@@ -1,0 +1,82 @@
+#include "deuteron/relax/transform/layout/channel_blocks.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "deuteron/relax/rewrite/channel_panels.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
+
+namespace deuteron::relax {
+namespace {
+
+const char* Data(const Constant& weight) {
+  return static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset();
+}
+
+}  // namespace
+
+ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Packing& packing) {
+  if (!packing.empty()) {
+    const bool has_parts = packing == topi::kHalvesInParts;
+    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_" + (has_parts ? "bf16x2" : packing)));
+    if (unit) {
+      const int64_t length = tir::PanelColumns(*unit, channels);
+      return {length, (channels + length - 1) / length};
+    }
+  }
+  Machine machine = Target::Current().machine;
+  if (packing == "i16x2") machine = tir::MachineOfPairs(machine);
+  if (DataType(weight->data.dtype()) == DataType::Float(64)) machine = tir::MachineOfDoubles(machine);
+  const tir::CostModel costs(machine);
+  const int64_t length = costs.PanelVectors(channels) * machine.Lanes(32);
+  return {length, (channels + length - 1) / length};
+}
+
+std::optional<ChannelBlocks> BlocksOfGroups(int64_t channels, int64_t groups) {
+  const tir::CostModel costs(Target::Current().machine);
+  const int64_t length = costs.WholePanelVectors(channels / groups) * costs.machine().Lanes(32);
+  return length == 0 ? std::nullopt : std::optional(ChannelBlocks{length, channels / length});
+}
+
+Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first, WeightMoves* moves) {
+  const auto shape = weight->data.shape();
+  std::vector<int64_t> packed_shape(shape.begin() + 1, shape.end());
+  int64_t window = 1;
+  if (window_first) {
+    for (size_t i = 2; i < shape.size(); ++i) window *= shape[i];
+    std::rotate(packed_shape.begin(), packed_shape.begin() + 1, packed_shape.end());
+  }
+  packed_shape.push_back(blocks.length);
+  if (blocks.count != 1) packed_shape.insert(packed_shape.begin(), blocks.count);
+  const DataType dtype(weight->data.dtype());
+  Tensor packed = runtime::AllocTensor(packed_shape, dtype);
+  auto* out = static_cast<char*>(packed.data_ptr());
+  const int64_t channels = shape[0], rest = weight->data.numel() / std::max<int64_t>(channels, 1);
+  moves->Add(weight, [weight, out, channels, length = blocks.length, rest, window, dtype] {
+    MoveRowsLast(Data(weight), out, channels, length, rest, window, dtype.bytes());
+  });
+  return Constant(std::move(packed), weight->span);
+}
+
+Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlocks& blocks, WeightMoves* moves) {
+  const auto shape = weight->data.shape();
+  const int64_t columns = shape[columns_first ? 0 : 1], depth = shape[columns_first ? 1 : 0];
+  const DataType dtype(weight->data.dtype());
+  Tensor packed = runtime::AllocTensor({blocks.count, depth, blocks.length}, dtype);
+  auto* out = static_cast<char*>(packed.data_ptr());
+  moves->Add(weight, [weight, out, columns_first, columns, depth, length = blocks.length, dtype] {
+    if (columns_first) {
+      MoveRowsLast(Data(weight), out, columns, length, depth, /*window=*/1, dtype.bytes());
+    } else {
+      SplitColumns(Data(weight), out, depth, columns, length, dtype.bytes());
+    }
+  });
+  return Constant(std::move(packed), weight->span);
+}
+
+}  // namespace deuteron::relax

@@ -1,0 +1,31 @@
+/// \file
+/// Weights in blocks of output channels, as kernels with vectors of channels read them.
+#pragma once
+
+#include <optional>
+
+#include "deuteron/relax/expr.h"
+#include "deuteron/relax/transform/layout/weight_moves.h"
+#include "deuteron/topi/nn.h"
+
+namespace deuteron::relax {
+
+/// Output channels in blocks: `count` of `length`.
+struct ChannelBlocks {
+  int64_t length;
+  int64_t count;
+  int64_t channels() const { return length * count; }
+};
+
+/// Of a weight whose operands have that packing.
+ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Packing& packing);
+/// Blocks of channels of one group each; nothing where groups are no whole vectors, or of one channel.
+std::optional<ChannelBlocks> BlocksOfGroups(int64_t channels, int64_t groups);
+
+/// A kernel OI… as OI…o, or as I…O where one block has all channels; with `window_first` as O…Io or …IO. `moves` fills
+/// it.
+Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first, WeightMoves* moves);
+/// A weight (n, k) (`columns_first`) or (k, n) as (ceil(n / length), k, length), likewise.
+Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlocks& blocks, WeightMoves* moves);
+
+}  // namespace deuteron::relax
