@@ -286,9 +286,9 @@ TEST(Choice, OfOneRunOfOpenSizesIsTheLibraryForAProductOfTwoValues) {
 TEST(Choice, OfOneRunCountsAttentionUnderAMask) {
   for (const auto& [scores, expected] : {std::pair("R.matmul(q, k)", "library"), std::pair("q", "generated")}) {
     const bool is_attention = std::string_view(expected) == "library";
-    const std::string dims = is_attention ? "4, 32, 16" : "4, 32, 32";
+    const std::string dims = is_attention ? "4, 256, 16" : "4, 256, 256";
     const IRModule module =
-        MakeModule("q: " + F32(dims) + ", k: " + F32("4, 16, 32") + ", m: " + F32("4, 32, 32"),
+        MakeModule("q: " + F32(dims) + ", k: " + F32("4, 16, 256") + ", m: " + F32("4, 256, 256"),
                    {"s = " + std::string(scores), "a = R.where(R.less(m, R.const(0.0, \"float32\")), m, s)",
                     "p = R.nn.softmax(a, axis=-1)", "gv = R.cumsum(p, axis=1)"});
     for (const auto& [name, reason] : VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1)) {

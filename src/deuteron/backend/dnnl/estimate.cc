@@ -54,7 +54,7 @@ constexpr double kLeastGain = 1.1;
 /// (measured, 0.5 to 10 GB/s).
 constexpr double kFreshBytesPerSecond = 4e9;
 /// What either side packs of weights, into such memory (measured).
-constexpr double kPackedBytesPerSecond = 1.2e9;
+constexpr double kPackedBytesPerSecond = 3e9;
 /// Times as large as weights are those of transformed tiles: of 4 × 4 numbers, not 3 × 3.
 constexpr double kTransformedWeights = 16.0 / 9;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
@@ -337,7 +337,9 @@ std::string TextOfGenerated(const JsonKernel& kernel, const Type& result) {
 
 double EstimateOpening() { return kSecondsToOpen; }
 
-double EstimateLoop(bool is_open) { return is_open ? kSecondsOfOpenLoop : kSecondsOfLoop; }
+double EstimatePlace() { return kSecondsOfPlace; }
+
+double EstimateLoop() { return kSecondsOfLoop; }
 
 KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int64_t expected_runs) {
   const tir::CostModel costs(Target::Current().machine);
@@ -402,7 +404,7 @@ AttentionEstimate EstimateAttention(const Type& scores) {
   const tir::CostModel costs(Target::Current().machine);
   return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
           .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
-          .generated_once = SecondsOfScores(dims)};
+          .generated_once = SecondsOfScores(dims, costs)};
 }
 
 }  // namespace deuteron::backend::dnnl

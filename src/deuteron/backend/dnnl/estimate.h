@@ -41,8 +41,11 @@ std::string TextOfNumber(double number);
 
 /// Seconds to open the library; what generates code takes as long.
 double EstimateOpening();
-/// Seconds to compile a loop as one kernel, beyond what its kernels take; `is_open`: of sizes that are not known.
-double EstimateLoop(bool is_open);
+/// Seconds that it takes longer to fuse a generated kernel, at each place in the graph, than to plan one of the
+/// library.
+double EstimatePlace();
+/// Seconds to compile a loop as one kernel, beyond what its kernels take.
+double EstimateLoop();
 
 /// Both estimates for a kernel that DescribeComposite gave, whose result is of type `result`, from the model of the
 /// current target's machine (tir/analysis/cost.h). Extents that are not known are assumed. Of so many runs (0: any

@@ -50,7 +50,7 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
     return likely;
   }
   if (call->op.same_as(kSoftmax)) {
-    likely.generated = dims.size() > 2 ? SecondsOfScores(dims) : kOfOther.light / cores;
+    likely.generated = dims.size() > 2 ? SecondsOfScores(dims, costs) : kOfOther.light / cores;
     return likely;
   }
   const bool is_product = call->op.same_as(kMatmul);
@@ -80,7 +80,9 @@ bool IsLikely(const IRModule& module) {
   double generated = 0, library = starts * kSecondsToOpen;
   relax::ForEachBinding(module, [&](const relax::Binding& binding) {
     const std::optional<Likely> kernel = LikelyKernel(binding);
-    if (!kernel || !seen.insert(kernel->text).second) return;
+    if (!kernel) return;
+    generated += kSecondsOfPlace;
+    if (!seen.insert(kernel->text).second) return;
     generated += kernel->generated;
     library += starts * kSecondsOfPrimitive;
   });

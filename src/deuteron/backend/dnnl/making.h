@@ -8,13 +8,16 @@
 
 #include "deuteron/ir/type.h"
 #include "deuteron/target/machine.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::backend::dnnl {
 
 /// Seconds to open the library, or what generates code, most of them to relocate it and to get memory for it; and
-/// to make one of its primitives. To describe a kernel to the library, and to plan it, takes as long for each place
-/// that it has in the graph as to fuse and to share a generated one (0.2 to 0.3 ms).
+/// to make one of its primitives.
 inline constexpr double kSecondsToOpen = 7e-3, kSecondsOfPrimitive = 5e-4;
+/// Seconds that a generated kernel takes longer for each place that it has in the graph, to be fused and shared, than
+/// one of the library to be described to it and planned (measured, 0.2 to 0.3 ms both).
+inline constexpr double kSecondsOfPlace = 35e-6;
 
 /// Seconds of a core to schedule and compile a kernel, of its own or shared by others that are alike.
 struct Making {
@@ -26,14 +29,14 @@ struct Making {
 /// norms, with what is fused with them; and others.
 inline constexpr Making kOfWindow = {12e-3, 8e-3}, kOfGroups = {17e-3, 12e-3}, kOfDepthwise = {6e-3, 5.5e-3},
                         kOfPixel = {9e-3, 2.5e-3}, kOfProduct = {9e-3, 2.5e-3}, kOfRows = {3.5e-3, 1.5e-3},
-                        kOfBytes = {9e-3, 4e-3}, kOfNorm = {6e-3, 12e-3}, kOfOther = {6e-3, 3e-3};
+                        kOfBytes = {9e-3, 4e-3}, kOfNorm = {6e-3, 6e-3}, kOfOther = {6e-3, 3e-3};
 /// Times as long takes one of sizes that are not known, whose tiles have remainders of any size; and seconds that a
 /// product of two values of the run takes of such sizes, where all of its loops have them.
 inline constexpr double kTimesOfOpen = 3, kSecondsOfOpenPair = 100e-3;
-/// The same for products of transformed tiles, with both transforms; for attention (of few rows), and for a loop (of
-/// sizes that are not known), beyond their parts.
-inline constexpr double kSecondsOfTiles = 60e-3, kSecondsOfAttention = 25e-3, kSecondsOfFewRowsAttention = 6e-3,
-                        kSecondsOfLoop = 5e-3, kSecondsOfOpenLoop = 16e-3;
+/// The same for products of transformed tiles, with both transforms; for attention (that is not optimised; of few
+/// rows), and for a loop, beyond their parts.
+inline constexpr double kSecondsOfTiles = 60e-3, kSecondsOfAttention = 25e-3, kSecondsOfLightAttention = 8e-3,
+                        kSecondsOfFewRowsAttention = 6e-3, kSecondsOfLoop = 5e-3;
 /// What a core computes in such a time, in all expected runs, is no more than what is left unoptimised.
 inline constexpr double kLightSeconds = 120e-6;
 /// So many are few: of them and of columns there is one tile of registers, or a few.
@@ -44,7 +47,7 @@ Making MakingOfProduct(const std::vector<int64_t>& result);
 /// On one core; `in_runs`: what it computes in all of them.
 double SecondsToCompile(const Making& making, bool transforms, double in_runs);
 /// Seconds to compile attention whose scores have such sizes, beyond its parts: one function on one core.
-double SecondsOfScores(const std::vector<int64_t>& dims);
+double SecondsOfScores(const std::vector<int64_t>& dims, const tir::CostModel& costs);
 
 /// Extents, assumed where they are not known.
 std::vector<int64_t> DimsOf(const Type& type);

@@ -349,12 +349,6 @@ class Partitioner : public relax::SeqRewriter {
   Function Run(const GlobalVar& name, const Function& function) {
     function_ = std::string(name->name_hint);
     mode_.around.is_step = IsStep(name);
-    mode_.around.is_open = std::any_of(function->params.begin(), function->params.end(), [](const relax::Var& param) {
-      const auto* tensor = param.ty().as<TensorTypeNode>();
-      if (tensor == nullptr || tensor->ndim < 0) return false;
-      const std::vector<int64_t> dims = StaticDims(param.ty());
-      return std::find(dims.begin(), dims.end(), -1) != dims.end();
-    });
     Function result = RewriteBody(function);
     return mode_.quantized && !result.same_as(function) ? relax::RemoveAllUnused(result, module_) : result;
   }

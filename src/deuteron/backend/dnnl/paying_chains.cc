@@ -41,7 +41,8 @@ class PayingChains {
       double library = estimate.library, generated = estimate.generated;
       // What few runs of a size that is not known take is not known either.
       if (expected_runs_ > 0 && IsOpen(described)) library = generated = 0;
-      const size_t kernel = choice_.AddKernel(InRuns(library), InRuns(generated));
+      const double to_fuse = expected_runs_ > 0 ? EstimatePlace() : 0;
+      const size_t kernel = choice_.AddKernel(InRuns(library), InRuns(generated) + to_fuse);
       for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
     }
     AddValues();
@@ -176,7 +177,7 @@ class PayingChains {
       choice_.AddShared(KernelChoice::kGenerated, kernels, estimate(kernels).generated_once);
     }
     if (around_.is_step && made.count(loop_) == 0) {
-      choice_.AddShared(KernelChoice::kGenerated, all, EstimateLoop(around_.is_open));
+      choice_.AddShared(KernelChoice::kGenerated, all, EstimateLoop());
     }
     if (!around_.library_is_open) choice_.AddShared(KernelChoice::kLibrary, all, InStarts(EstimateOpening()));
     if (!NeedsGenerator()) choice_.AddShared(KernelChoice::kGenerated, all, EstimateOpening());

@@ -31,10 +31,8 @@ struct Surroundings {
   int64_t expected_starts = 1;
   /// Whether the library is needed in any case.
   bool library_is_open = false;
-  /// Whether the block is the step of a loop, which generated code is one kernel of (FuseLoops), and has sizes that are
-  /// not known.
+  /// Whether the block is the step of a loop, which generated code is one kernel of (FuseLoops).
   bool is_step = false;
-  bool is_open = false;
   /// For few runs: what kernels compute that other blocks have made, and this one makes.
   std::set<std::string>* made = nullptr;
 };
