@@ -147,6 +147,8 @@ te::Tensor PartsOfWeight(const te::Tensor& weight, size_t axis);
 tir::IterVar ProductsOfParts();
 inline PrimExpr PartOfData(const tir::IterVar& product) { return FloorDiv(product->var, 2); }
 inline PrimExpr PartOfWeight(const tir::IterVar& product) { return FloorMod(FloorDiv(product->var + 1, 2), 2); }
+/// The intrinsic, without "tir.", that multiplies elements of a packing that is none of "".
+std::string DotOf(const Packing& packing);
 /// Of an element of packed operands: their product, or the sum of the products of what they hold, in `accumulator`.
 PrimExpr PackedProduct(const Packing& packing, const PrimExpr& data, const PrimExpr& weight, DataType accumulator);
 /// Terms are letters, one an axis; the output's too.

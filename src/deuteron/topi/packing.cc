@@ -73,7 +73,7 @@ te::Tensor PackF16x2(const te::Tensor& data, size_t axis) {
   const PrimExpr pairs = PairsOfHalves(data.shape()[axis]);
   Array<PrimExpr> shape = data.shape();
   shape.Set(static_cast<int64_t>(axis), pairs * kPartsOfHalf);
-  ffi::Map<ffi::String, ffi::Any> attrs = {{tir::kOpPattern, tir::kNeverFused}};
+  deuteron::Map<String, Any> attrs = {{tir::kOpPattern, tir::kNeverFused}};
   if (const auto length = AsConstInt(pairs); length && axis + 1 == shape.size()) attrs.Set(tir::kPartLength, *length);
   return te::Compute(
       shape,
@@ -129,10 +129,12 @@ te::Tensor PackBf16x2(const te::Tensor& data, size_t axis) {
   });
 }
 
+std::string DotOf(const Packing& packing) { return "dot_" + (packing == kHalvesInParts ? "bf16x2" : packing); }
+
 PrimExpr PackedProduct(const Packing& packing, const PrimExpr& data, const PrimExpr& weight, DataType accumulator) {
   if (packing.empty()) return CastTo(accumulator, data) * CastTo(accumulator, weight);
-  if (packing == kHalvesInParts) return CallIntrin("dot_bf16x2", kFloat, {data, weight});
-  return CallIntrin(("dot_" + packing).c_str(), packing == "bf16x2" ? DataType::Float(32) : kPacked, {data, weight});
+  const std::string dot = DotOf(packing);
+  return CallIntrin(dot.c_str(), dot == "dot_bf16x2" ? kFloat : kPacked, {data, weight});
 }
 
 }  // namespace deuteron::topi

@@ -228,10 +228,8 @@ class Estimator {
   }
   /// Cycles for a multiply-add where generated code has the unit multiply parts of float16 (PackWeights).
   std::optional<double> CyclesInParts(const tir::ProductSize& size) const {
-    const bool has_unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2")).has_value();
-    if (Precision() != DataType::Float(16) || !has_unit || !IsByConstant()) return std::nullopt;
-    if (!tir::PaysInParts(costs_.machine(), size)) return std::nullopt;
-    return tir::CyclesInParts(costs_.machine(), size);
+    if (Precision() != DataType::Float(16) || !IsByConstant()) return std::nullopt;
+    return tir::CyclesInParts(Target::Current(), size);
   }
   double UnitOpsPerCycle() const { return tir::UnitOpsPerCycle(costs_.machine(), Precision()); }
 

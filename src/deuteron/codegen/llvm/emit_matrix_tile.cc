@@ -110,8 +110,7 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
   // Tiles that take turns in a register have one shape.
   const int64_t turns = std::max(registers.row_tiles, registers.column_tiles);
   const bool are_whole = registers.rows_stay() ? columns % unit->columns == 0 : rows % unit->rows == 0;
-  if (registers.Turning() < turns && !are_whole) return false;
-  if (registers.Turning() < turns && tile.products != nullptr) return false;
+  if (registers.Turning() < turns && (!are_whole || tile.products != nullptr)) return false;
 
   const bool is_set = known_rows && frame_->tile_shapes == shapes.bytes();
   llvm::Value* some_rows = nullptr;
@@ -212,17 +211,17 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
                                         tir::IndexOfProduct(load->indices[0], tile.products, product - 1));
     };
     for (int64_t product = 0; product < count; ++product) {
-      if (changes(tile.a, product) && changes(tile.b, product)) {
-        for (int64_t i = 0; i < registers.row_tiles; ++i) load_a(i, product);
-      } else if (changes(tile.a, product)) {
+      const bool loads_a = changes(tile.a, product), loads_b = changes(tile.b, product);
+      if (loads_a && !loads_b) {
         for (int64_t i = 0; i < registers.row_tiles; ++i) {
           load_a(i, product);
           for (int64_t j = 0; j < registers.column_tiles; ++j) multiply(i, j);
         }
         continue;
       }
+      for (int64_t i = 0; loads_a && i < registers.row_tiles; ++i) load_a(i, product);
       for (int64_t j = 0; j < registers.column_tiles; ++j) {
-        if (changes(tile.b, product)) load_b(j, product);
+        if (loads_b) load_b(j, product);
         for (int64_t i = 0; i < registers.row_tiles; ++i) multiply(i, j);
       }
     }

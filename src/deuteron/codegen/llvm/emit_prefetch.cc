@@ -212,23 +212,34 @@ bool KernelEmitter::EmitPrefetchOfNext(const tir::Buffer& buffer, const PrimExpr
   return true;
 }
 
-void KernelEmitter::NoteSource(const tir::ForNode* op) {
-  ExprVarMap first = {{op->loop_var, op->min}};
+KernelEmitter::FirstLoad KernelEmitter::FindFirstLoad(const tir::Stmt& stmt) const {
+  ExprVarMap first;
   tir::BufferLoad load;
-  tir::BufferStore store;
-  tir::PostOrderVisit(op->body, [&](const ObjectRef& node) {
+  tir::PostOrderVisit(stmt, [&](const ObjectRef& node) {
     if (const auto* loop = node.as<tir::ForNode>()) first[loop->loop_var] = loop->min;
-    if (const auto* found = node.as<tir::BufferStoreNode>()) store = GetRef<tir::BufferStore>(found);
-    const auto* found = node.as<tir::BufferLoadNode>();
-    if (found != nullptr && !load.defined()) load = GetRef<tir::BufferLoad>(found);
+    if (const auto* found = node.as<tir::BufferLoadNode>(); found != nullptr && !load.defined()) {
+      load = GetRef<tir::BufferLoad>(found);
+    }
   });
-  if (!load.defined() || !store.defined() || frame_->stack_buffers.count(load->buffer->data.get()) != 0) return;
+  if (!load.defined() || frame_->stack_buffers.count(load->buffer->data.get()) != 0) return {};
   PrimExpr index = FlatIndexOf(load->buffer, load->indices);
   if (const auto* ramp = index.as<tir::RampNode>()) index = ramp->base;
-  const int64_t step = index->dtype.lanes() == 1 ? tir::StepAlong(index, op->loop_var).value_or(0) : 0;
+  if (index->dtype.lanes() != 1) return {};
+  return {load->buffer, Substitute(index, first)};
+}
+
+void KernelEmitter::NoteSource(const tir::ForNode* op) {
+  const FirstLoad source = FindFirstLoad(op->body);
+  tir::BufferStore store;
+  tir::PostOrderVisit(op->body, [&](const ObjectRef& node) {
+    if (const auto* found = node.as<tir::BufferStoreNode>()) store = GetRef<tir::BufferStore>(found);
+  });
+  if (!source.index.defined() || !store.defined()) return;
+  const int64_t step = tir::StepAlong(source.index, op->loop_var).value_or(0);
   if (step <= 0) return;
-  frame_->sources[store->buffer->data.get()] = {ElementAddress(load->buffer, EmitIndex(Substitute(index, first))),
-                                                step * load->buffer->dtype.element().bytes()};
+  const PrimExpr first = Substitute(source.index, ExprVarMap{{op->loop_var, op->min}});
+  frame_->sources[store->buffer->data.get()] = {ElementAddress(source.buffer, EmitIndex(first)),
+                                                step * source.buffer->dtype.bytes()};
 }
 
 void KernelEmitter::EmitPrefetchOfFill(const tir::IfThenElseNode* op) {
@@ -242,21 +253,10 @@ void KernelEmitter::EmitPrefetchOfFill(const tir::IfThenElseNode* op) {
   const std::vector<PrimExpr> parts = tir::Conjuncts(op->condition);
   if (op->else_case.defined() || !std::all_of(parts.begin(), parts.end(), is_first)) return;
   // The first vector of a step: the others follow it.
-  ExprVarMap first;
-  tir::BufferLoad load;
-  tir::PostOrderVisit(op->then_case, [&](const ObjectRef& node) {
-    if (const auto* loop = node.as<tir::ForNode>()) first[loop->loop_var] = loop->min;
-    if (const auto* found = node.as<tir::BufferLoadNode>(); found != nullptr && !load.defined()) {
-      load = GetRef<tir::BufferLoad>(found);
-    }
-  });
-  if (!load.defined() || frame_->stack_buffers.count(load->buffer->data.get()) != 0) return;
-  PrimExpr index = FlatIndexOf(load->buffer, load->indices);
-  if (const auto* ramp = index.as<tir::RampNode>()) index = ramp->base;
-  if (index->dtype.lanes() != 1) return;
-  index = Substitute(index, first);
+  const FirstLoad source = FindFirstLoad(op->then_case);
+  if (!source.index.defined()) return;
   prefetch_.asked_for_next = EmitPrefetchOfNext(
-      load->buffer, index, [&] { return ElementAddress(load->buffer, index); }, /*count=*/1);
+      source.buffer, source.index, [&] { return ElementAddress(source.buffer, source.index); }, /*count=*/1);
 }
 
 }  // namespace deuteron::codegen

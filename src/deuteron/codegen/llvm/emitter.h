@@ -122,6 +122,13 @@ class KernelEmitter {
   /// The same of what a step loads in the first of the passes only, to fill for the others what they run through.
   void EmitPrefetchOfFill(const tir::IfThenElseNode* op);
 
+  /// What a statement loads first, where the loops in it begin; an index that is null if that is a buffer of the
+  /// kernel's own, or no run.
+  struct FirstLoad {
+    tir::Buffer buffer;
+    PrimExpr index;
+  };
+  FirstLoad FindFirstLoad(const tir::Stmt& stmt) const;
   /// Takes note of what a loop marked kFillsPassed fills a buffer from, before it does.
   void NoteSource(const tir::ForNode* op);
 

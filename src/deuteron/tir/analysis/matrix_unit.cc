@@ -66,20 +66,19 @@ double UnitOpsPerCycle(const Machine& machine, DataType operands) {
   return kPart * machine.OpsPerCycle(operands);
 }
 
-double CyclesInParts(const Machine& machine, const ProductSize& size) {
-  // Operations of the unit, all parts together, as they are reached.
-  constexpr double kProducts = 4, kPartOfUnit = 0.5;
+std::optional<double> CyclesInParts(const Target& target, const ProductSize& size) {
+  // Operations of the unit, all parts together, and of vectors, as they are reached.
+  constexpr double kProducts = 4, kPartOfUnit = 0.5, kPartOfVectors = 0.8;
   // To make the parts of a number of the data, and of one of the weight; to move a sum to tiles and back.
   constexpr double kCyclesOfData = 1.2, kCyclesOfWeight = 0.4, kCyclesOfSum = 1.7, kMostRowsOfBlock = 128;
-  return 2 * kProducts / kPartOfUnit / machine.OpsPerCycle(DataType::BFloat16()) +
-         kCyclesOfData / (size.columns * size.taps) + kCyclesOfWeight / std::min(size.rows, kMostRowsOfBlock) +
-         kCyclesOfSum / size.depth;
-}
-
-bool PaysInParts(const Machine& machine, const ProductSize& size) {
   // So as not to be changed for what the costs cannot tell.
-  constexpr double kPartOfVectors = 0.8, kLeastGain = 1.15;
-  return kLeastGain * CyclesInParts(machine, size) < 2 / kPartOfVectors / machine.OpsPerCycle(DataType::Float(32));
+  constexpr double kLeastGain = 1.15;
+  if (!FindMatrixUnit(target, Op::Get("tir.dot_bf16x2"))) return std::nullopt;
+  const double cycles = 2 * kProducts / kPartOfUnit / target.machine.OpsPerCycle(DataType::BFloat16()) +
+                        kCyclesOfData / (size.columns * size.taps) +
+                        kCyclesOfWeight / std::min(size.rows, kMostRowsOfBlock) + kCyclesOfSum / size.depth;
+  const double in_vectors = 2 / kPartOfVectors / target.machine.OpsPerCycle(DataType::Float(32));
+  return kLeastGain * cycles < in_vectors ? std::optional(cycles) : std::nullopt;
 }
 
 int64_t PanelColumns(const MatrixUnit& unit, int64_t columns) {

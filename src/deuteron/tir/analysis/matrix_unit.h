@@ -42,10 +42,9 @@ struct ProductSize {
   double rows, columns, depth, taps = 1;
 };
 /// Cycles of a core for each multiply-add of a product of float16 in parts of bfloat16, which the unit multiplies:
-/// parts of the data are made once, those of the weight for each block of rows, and sums pass through tiles.
-double CyclesInParts(const Machine& machine, const ProductSize& size);
-/// Whether that takes less time than in float32.
-bool PaysInParts(const Machine& machine, const ProductSize& size);
+/// parts of the data are made once, those of the weight for each block of rows, and sums pass through tiles. Nothing
+/// where the target has no unit, or that takes no less time than in float32.
+std::optional<double> CyclesInParts(const Target& target, const ProductSize& size);
 
 /// Columns of the panels that a constant operand B of so many columns is laid out in for the unit: two registers, or
 /// one where padding would make too many of them.

@@ -22,8 +22,7 @@ const char* Data(const Constant& weight) {
 
 ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Packing& packing) {
   if (!packing.empty()) {
-    const bool has_parts = packing == topi::kHalvesInParts;
-    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_" + (has_parts ? "bf16x2" : packing)));
+    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir." + topi::DotOf(packing)));
     if (unit) {
       const int64_t length = tir::PanelColumns(*unit, channels);
       return {length, (channels + length - 1) / length};

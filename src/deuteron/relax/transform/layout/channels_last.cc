@@ -171,7 +171,7 @@ class Chooser {
     if (layout == ImageLayout::kChannelsFirst || !IsForUnit(call)) return CyclesOfConvolution(costs_, work, layout);
     double sums = Elements(call.ty());
     for (size_t i = 1; i < work.weights.size(); ++i) sums *= static_cast<double>(work.weights[i]);
-    if (AreHalves(call)) return sums * tir::CyclesInParts(costs_.machine(), SizeOf(work));
+    if (AreHalves(call)) return sums * *tir::CyclesInParts(Target::Current(), SizeOf(work));
     const DataType operands = DTypeOf(call->args[1]).is_int() ? DataType::Int(8) : DataType::BFloat16();
     return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands);
   }
@@ -237,7 +237,7 @@ class Chooser {
     const DataType dtype(kernel->data.dtype());
     if (AreHalves(call)) {
       const auto work = Work(call, attrs);
-      return has_floats_ && work && tir::PaysInParts(costs_.machine(), SizeOf(*work));
+      return work && tir::CyclesInParts(Target::Current(), SizeOf(*work));
     }
     const bool is_float = has_floats_ && IsMultipliedAsBfloat16(dtype);
     const bool is_byte = has_bytes_ && dtype.is_int();

@@ -250,13 +250,12 @@ class Packer : public EmittingRewriter {
     const DataType dtype = data.ty().as<TensorTypeNode>()->dtype;
     const bool is_rounded = product_precision_ == half && dtype == DataType::Float(32);
     if (dtype != DataType(layer.weight->data.dtype()) || !(dtype == half || is_rounded)) return std::nullopt;
-    if (!tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2"))) return std::nullopt;
     const auto shape = layer.weight->data.shape();
     const double rows = ElementsWithout(layer.call.ty(), layer.result_axis).value_or(tir::kUnknownExtent);
     const auto columns = static_cast<double>(shape[layer.channel_axis]);
     const double depth = static_cast<double>(layer.weight->data.numel()) / std::max(columns, 1.0);
     const double taps = depth / static_cast<double>(shape[layer.depth_axis]);
-    if (!tir::PaysInParts(Target::Current().machine, {rows, columns, depth, taps})) return std::nullopt;
+    if (!tir::CyclesInParts(Target::Current(), {rows, columns, depth, taps})) return std::nullopt;
     // Rows of data are contiguous along what is summed over.
     const bool is_last = layer.data_axis == -1 || layer.data_axis + 1 == static_cast<int64_t>(layer.result_rank);
     if (!is_last) return std::nullopt;
