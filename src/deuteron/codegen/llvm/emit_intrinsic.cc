@@ -57,12 +57,17 @@ llvm::Value* KernelEmitter::EmitFloatIntrinsic(const std::string& name, DataType
 llvm::Value* KernelEmitter::EmitUnlessFar(llvm::Value* is_near, llvm::Value* fast, const std::string& name,
                                           const std::vector<llvm::Value*>& args) {
   if (is_near->getType()->isVectorTy()) is_near = builder_.CreateAndReduce(is_near);
+  return EmitUnlessFar(is_near, fast, [&] { return CallLibm(name, args); });
+}
+
+llvm::Value* KernelEmitter::EmitUnlessFar(llvm::Value* is_near, llvm::Value* fast,
+                                          const std::function<llvm::Value*()>& emit_slow) {
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   auto* slow = llvm::BasicBlock::Create(llvm_, "far", frame_->function);
   auto* join = llvm::BasicBlock::Create(llvm_, "near", frame_->function);
   builder_.CreateCondBr(is_near, join, slow, llvm::MDBuilder(llvm_).createBranchWeights(1000, 1));
   builder_.SetInsertPoint(slow);
-  llvm::Value* exact = CallLibm(name, args);
+  llvm::Value* exact = emit_slow();
   builder_.CreateBr(join);
   builder_.SetInsertPoint(join);
   llvm::PHINode* phi = builder_.CreatePHI(fast->getType(), 2);

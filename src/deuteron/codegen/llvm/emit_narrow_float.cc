@@ -3,6 +3,7 @@
 /// arithmetic on the bits, in vectors as in scalars. float16 alone has registers of its own and, where the CPU is not
 /// an old one, instructions; LLVM would call a function of the compiler's run-time library for each lane there.
 #include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/vector_ops.h"
 #include "deuteron/support/element.h"
 
 namespace deuteron::codegen {
@@ -135,11 +136,38 @@ llvm::Value* KernelEmitter::Widen(DataType type, llvm::Value* value) {
   return NarrowFloat(*FindFloatFormat(DataType::Float(16)), &builder_, i32, f32).Decode(builder_.CreateZExt(code, i32));
 }
 
+/// The instruction takes numbers below the least normal one for 0.
+llvm::Value* KernelEmitter::NarrowByInstruction(llvm::Value* value, const std::function<llvm::Value*()>& emit_exact) {
+  using llvm::Intrinsic::ID;
+  constexpr int kIsSubnormal = 0x20;
+  const bool is_wide = target_.HasFeature("avx512bf16") && target_.machine.vector_bits >= 512;
+  const unsigned lanes = is_wide ? 16 : 8;
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  const bool has_instructions =
+      target_.HasFeature("avx512bf16") && target_.HasFeature("avx512vl") && target_.HasFeature("avx512dq");
+  if (!has_instructions || vector == nullptr || vector->getNumElements() % lanes != 0) return nullptr;
+  const ID convert =
+      is_wide ? llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512 : llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_256;
+  const ID classify = is_wide ? llvm::Intrinsic::x86_avx512_fpclass_ps_512 : llvm::Intrinsic::x86_avx512_fpclass_ps_256;
+  llvm::Value* code = InPieces(&builder_, {value}, lanes, [&](const auto& piece) {
+    return builder_.CreateBitCast(builder_.CreateIntrinsic(convert, {}, piece),
+                                  llvm::FixedVectorType::get(builder_.getInt16Ty(), lanes));
+  });
+  llvm::Value* is_subnormal = InPieces(&builder_, {value}, lanes, [&](const auto& piece) {
+    return builder_.CreateIntrinsic(classify, {}, {piece[0], builder_.getInt32(kIsSubnormal)});
+  });
+  return EmitUnlessFar(builder_.CreateNot(builder_.CreateOrReduce(is_subnormal)), code, emit_exact);
+}
+
 llvm::Value* KernelEmitter::Narrow(DataType type, llvm::Value* value) {
   llvm::Type* narrow = WithLanesOf(ScalarType(type.element()), value);
   if (const FloatFormat* format = CodeFormat(type)) {
-    llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
-    return builder_.CreateTrunc(NarrowFloat(*format, &builder_, i32, value->getType()).Encode(value), narrow);
+    const auto encode = [&] {
+      llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
+      return builder_.CreateTrunc(NarrowFloat(*format, &builder_, i32, value->getType()).Encode(value), narrow);
+    };
+    llvm::Value* code = type.is_bfloat16() ? NarrowByInstruction(value, encode) : nullptr;
+    return code != nullptr ? code : encode();
   }
   if (!type.is_float() || type.bits() != 16) return value;
   if (ConvertsHalf()) return builder_.CreateFPTrunc(value, narrow);

@@ -253,6 +253,9 @@ class KernelEmitter {
   llvm::Value* Widen(DataType type, llvm::Value* value);
   /// Back again.
   llvm::Value* Narrow(DataType type, llvm::Value* value);
+  /// The codes of bfloat16 by the CPU's instruction, in a branch rarely taken by `emit_exact`; null if there is none
+  /// for so many lanes.
+  llvm::Value* NarrowByInstruction(llvm::Value* value, const std::function<llvm::Value*()>& emit_exact);
   llvm::Value* RoundToOddFloat32(llvm::Value* value);
 
   // emit_intrinsic.cc
@@ -269,6 +272,8 @@ class KernelEmitter {
   /// `fast` where `is_near` in all lanes, else the function of libm.
   llvm::Value* EmitUnlessFar(llvm::Value* is_near, llvm::Value* fast, const std::string& name,
                              const std::vector<llvm::Value*>& args);
+  /// The same, of what `emit_slow` makes instead.
+  llvm::Value* EmitUnlessFar(llvm::Value* is_near, llvm::Value* fast, const std::function<llvm::Value*()>& emit_slow);
   /// C's fmod.
   llvm::Value* EmitRemainder(llvm::Value* x, llvm::Value* y);
   llvm::Value* Unary(llvm::Intrinsic::ID id, llvm::Value* value) { return builder_.CreateUnaryIntrinsic(id, value); }

@@ -189,19 +189,35 @@ TEST(CodegenOps, NarrowTypes) {
     std::memcpy(in.data_ptr(), points.data(), points.size() * sizeof(float));
     const PrimFunc narrow =
         Pointwise({DataType::Float(32)}, count, [&](const auto& x) { return tir::Cast(type, x[0]); });
-    const Tensor got = EmptyHostTensor({count}, type);
     const Tensor expected = EmptyHostTensor({count}, type);
-    run(narrow, in, got);
     interpreter::RunPrimFunc(narrow, {in, expected}, {});
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t at = i * type.bytes();
-      const bool same = std::memcmp(static_cast<char*>(got.data_ptr()) + at,
-                                    static_cast<char*>(expected.data_ptr()) + at, type.bytes()) == 0;
-      const bool both_nan = std::isnan(ElementOf(got, i)) && std::isnan(ElementOf(expected, i));
-      ASSERT_TRUE(same || both_nan) << points[i] << " becomes " << ElementOf(got, i) << ", expected "
-                                    << ElementOf(expected, i);
+    for (const PrimFunc& kernel : {narrow, tir::ApplyScheduleRules(narrow, Target::Host()).func}) {
+      const Tensor got = EmptyHostTensor({count}, type);
+      run(kernel, in, got);
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t at = i * type.bytes();
+        const bool same = std::memcmp(static_cast<char*>(got.data_ptr()) + at,
+                                      static_cast<char*>(expected.data_ptr()) + at, type.bytes()) == 0;
+        const bool both_nan = std::isnan(ElementOf(got, i)) && std::isnan(ElementOf(expected, i));
+        ASSERT_TRUE(same || both_nan) << points[i] << " becomes " << ElementOf(got, i) << ", expected "
+                                      << ElementOf(expected, i);
+      }
     }
   }
+}
+
+/// Where the CPU has an instruction for it, vectors are rounded to bfloat16 by that.
+TEST(CodegenOps, RoundsVectorsToBfloat16) {
+  const auto code_for = [](const std::string& cpu) {
+    const Target target = Target::Parse("llvm -mcpu=" + cpu);
+    const PrimFunc narrow =
+        Pointwise({DataType::Float(32)}, 4096, [](const auto& x) { return tir::Cast(DataType::BFloat16(), x[0]); });
+    return EmitLlvmIr(Lowered(tir::ApplyScheduleRules(narrow, target).func, target), target, {});
+  };
+  EXPECT_EQ(code_for("x86-64-v4").find("cvtneps2bf16"), std::string::npos);
+  EXPECT_NE(code_for("x86-64-v4 -mattr=+avx512bf16").find("@llvm.x86.avx512bf16.cvtneps2bf16.512"), std::string::npos);
+  EXPECT_NE(code_for("x86-64-v4 -mattr=+avx512bf16 -vector-bits=256").find("@llvm.x86.avx512bf16.cvtneps2bf16.256"),
+            std::string::npos);
 }
 
 TEST(CodegenOps, CastsBetweenAllTypes) {
