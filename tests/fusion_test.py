@@ -26,7 +26,7 @@ from builder import Builder  # noqa: E402
 
 # What is fused for: on one of many cores a few rows would rather be several kernels.
 MACHINE = "llvm -mcpu=x86-64-v3 -threads=2"
-BEYOND = ["SeparateOutputs", "FuseReductions", "FuseSiblings", "RecomputeProducers"]
+BEYOND = ["SeparateOutputs", "FuseReductions", "FuseFollowers", "FuseSiblings", "RecomputeProducers"]
 NETWORKS = ["resnet50", "mobilenetv2", "densenet121", "inceptionv1", "shufflenet", "squeezenet", "vgg19", "zfnet", "unet", "bert",
             "decoder", "lstm", "transformer"]
 

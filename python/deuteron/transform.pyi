@@ -140,6 +140,8 @@ def FoldRequantization() -> Pass:
     """makes what scales and shifts values before a quantisation one multiplication and one addition"""
 def FuseAttention() -> Pass:
     """merges two products with a softmax between them"""
+def FuseFollowers() -> Pass:
+    """merges a product and what is computed of its result, which is stored for others, too"""
 def FuseLoops() -> Pass:
     """makes kernels of loops whose steps are kernels"""
 def FuseOps(fuse_opt_level: Any = ..., wrap_single: Any = ..., relay_rules: Any = ...) -> Pass:
@@ -222,5 +224,7 @@ def ToNonDataflow() -> Pass:
     """opens every dataflow block"""
 def TuneSchedules() -> Pass:
     """measures schedules of the kernels that take the most time, where seconds are given for that"""
+def UnfoldLines() -> Pass:
+    """makes what windows see of a line the channels of convolutions that have few of them, for a matrix unit"""
 def VMShapeLower() -> Pass:
     """keeps shapes in a heap that calls of the run time match, fill and read"""

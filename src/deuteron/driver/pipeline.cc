@@ -40,6 +40,7 @@ std::vector<Pipeline> MakePipelines() {
                        {"DropUnreadPixels"},
                        {"ComposeTransposes"},
                        {"ChannelsLast"},
+                       {"UnfoldLines"},
                        {"ConvToWinograd"},
                        {"PackWeights"},
                        {"DeadCodeElimination"},
@@ -55,6 +56,7 @@ std::vector<Pipeline> MakePipelines() {
                        {"FuseAttention"},
                        {"FuseWindows"},
                        {"FuseProducts"},
+                       {"FuseFollowers"},
                        {"FuseSiblings"},
                        {"RecomputeProducers"},
                        {"FuseTIR"},
@@ -104,12 +106,12 @@ transform::Sequential MakePipeline(std::string_view name) {
 }
 
 const std::vector<std::string>& MergingPasses() {
-  static const auto* passes = new std::vector<std::string>{"DotProducts",           "CombineMatmulsOfOneWeight",
-                                                           "SeparateOutputs",       "FuseReductions",
-                                                           "FuseAttention",         "FuseWindows",
-                                                           "FuseProducts",          "FuseSiblings",
-                                                           "RecomputeProducers",    "FuseLoops",
-                                                           "RewriteDataflowReshape"};
+  static const auto* passes = new std::vector<std::string>{"DotProducts",     "CombineMatmulsOfOneWeight",
+                                                           "SeparateOutputs", "FuseReductions",
+                                                           "FuseAttention",   "FuseWindows",
+                                                           "FuseProducts",    "FuseFollowers",
+                                                           "FuseSiblings",    "RecomputeProducers",
+                                                           "FuseLoops",       "RewriteDataflowReshape"};
   return *passes;
 }
 

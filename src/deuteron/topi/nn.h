@@ -21,6 +21,19 @@ te::Tensor PadEdge(const te::Tensor& x, const std::vector<int64_t>& before, cons
 /// The tensor repeats.
 te::Tensor PadCircular(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after);
 
+/// Positions of an image's axes.
+struct ImageAxes {
+  int64_t channels, lines, columns;
+};
+/// The elements of a window's line, so many `places` for them, and how it moves along the lines of a padded image.
+struct LineWindow {
+  int64_t taps = 1, places = 1, stride = 1, dilation = 1, above = 0, left = 0;
+};
+/// What each place of a window sees of each line as that pixel's channels, (n, h, w, c · places): those of a channel
+/// beside each other, 0 outside the image and behind the taps.
+te::Tensor UnfoldLines(const te::Tensor& image, const Array<PrimExpr>& shape, const ImageAxes& axes,
+                       const LineWindow& window);
+
 /// How neighbours of what is summed over share an element of 32 bits (int32), which one instruction multiplies by
 /// another and adds up. "": each is an element of its own; "i16x2": two int16, the first in the low half; "u8i8x4":
 /// four uint8 of data, the first in the lowest byte, and four int8 of weights; "i8x4": four int8 of both; "bf16x2": two

@@ -14,6 +14,7 @@ namespace deuteron::relax {
 std::vector<OpInfo> NNActivationOps();
 std::vector<OpInfo> NNNormOps();
 std::vector<OpInfo> NNConvOps();
+std::vector<OpInfo> NNUnfoldOps();
 std::vector<OpInfo> NNWinogradOps();
 std::vector<OpInfo> NNPoolOps();
 std::vector<OpInfo> NNMiscOps();
@@ -55,6 +56,16 @@ struct ConvTransposeOptions {
 Expr Conv1DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options = {});
 Expr Conv2DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options = {});
 Expr Conv3DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options = {});
+
+/// An image (n, c, h, w), or (n, h, w, c) in the layout NHWC, as one whose channels are what each place of a window
+/// sees of a line: (n, h', ow, c · places), zeros in the places behind its `taps`. `padding`: above, left, below,
+/// right.
+struct UnfoldLinesOptions {
+  std::string data_layout = "NCHW";
+  int64_t taps = 1, places = 1, stride = 1, dilation = 1;
+  std::vector<int64_t> padding = {0, 0, 0, 0};
+};
+Expr UnfoldLines(Expr data, const UnfoldLinesOptions& options);
 
 /// The two sides of a convolution of 3 × 3 windows with stride 1 as products of transformed tiles (topi/winograd.h):
 /// (n, c, h, w) as (4, 4, n, c, tiles); these times weights (4, 4, k, c); and (4, 4, n, k, tiles) as an image of

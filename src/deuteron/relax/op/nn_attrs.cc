@@ -76,6 +76,15 @@ void ConvPackAttrsNode::RegisterReflection() {
       .def_ro("channels", &ConvPackAttrsNode::channels)
       .def_ro("packing", &ConvPackAttrsNode::packing);
 }
+void UnfoldLinesAttrsNode::RegisterReflection() {
+  refl::ObjectDef<UnfoldLinesAttrsNode>()
+      .def_ro("data_layout", &UnfoldLinesAttrsNode::data_layout)
+      .def_ro("taps", &UnfoldLinesAttrsNode::taps)
+      .def_ro("places", &UnfoldLinesAttrsNode::places)
+      .def_ro("stride", &UnfoldLinesAttrsNode::stride)
+      .def_ro("dilation", &UnfoldLinesAttrsNode::dilation)
+      .def_ro("padding", &UnfoldLinesAttrsNode::padding);
+}
 void WinogradInputAttrsNode::RegisterReflection() {
   refl::ObjectDef<WinogradInputAttrsNode>()
       .def_ro("padding", &WinogradInputAttrsNode::padding)
@@ -210,6 +219,7 @@ DEUTERON_REFLECTION() {
   Conv2DAttrsNode::RegisterReflection();
   Conv3DAttrsNode::RegisterReflection();
   ConvPackAttrsNode::RegisterReflection();
+  UnfoldLinesAttrsNode::RegisterReflection();
   WinogradInputAttrsNode::RegisterReflection();
   WinogradOutputAttrsNode::RegisterReflection();
   WinogradConv2DAttrsNode::RegisterReflection();

@@ -121,6 +121,19 @@ class ConvPackAttrs : public ConvAttrs {
   DEUTERON_REF(ConvPackAttrs, ConvAttrs, ConvPackAttrsNode);
 };
 
+class UnfoldLinesAttrsNode : public AttrsNode {
+ public:
+  String data_layout = "NCHW";
+  /// Of a window's line: its elements, and the places for them in the result.
+  int64_t taps = 1;
+  int64_t places = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  /// Zeros above, left, below and right of the image.
+  Array<int64_t> padding;
+  DEUTERON_NODE("deuteron.relax.UnfoldLinesAttrs", UnfoldLinesAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(UnfoldLinesAttrs)
 class WinogradInputAttrsNode : public AttrsNode {
  public:
   /// Zeros above, left, below and right of the image.

@@ -40,6 +40,7 @@ std::vector<OpInfo> ConcatenateFamilies() {
   add(NNActivationOps());
   add(NNNormOps());
   add(NNConvOps());
+  add(NNUnfoldOps());
   add(NNWinogradOps());
   add(NNPoolOps());
   add(NNMiscOps());

@@ -27,6 +27,8 @@ std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot);
 
 /// A step takes as long whatever it multiplies: with fewer elements, vectors are as fast.
 inline constexpr int64_t kFewestOfStep = 4;
+/// Of fewer rows the products of vectors are as fast: the weights are read once either way.
+inline constexpr int64_t kFewestRowsOfUnit = 4;
 /// Whether a sum over so many numbers (channels) has so many elements.
 bool FillsStep(const Op& dot, int64_t numbers);
 /// Elements of a sum of `depth` that a step multiplies: as many as a row of A has, or as divide the sum.

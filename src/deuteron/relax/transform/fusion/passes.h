@@ -33,6 +33,8 @@ Pass FuseAttention();
 Pass FuseWindows();
 /// Merges two products of which the second sums over the columns of the first.
 Pass FuseProducts();
+/// Merges a product and what is computed, element by element, of its result, which is stored for others, too.
+Pass FuseFollowers();
 /// Merges kernels that read the same tensor in the same order into one with several results.
 Pass FuseSiblings();
 /// Merges the kernels of each Primitive function into one: ExpandTupleArguments, RemoveUnusedParameters, the

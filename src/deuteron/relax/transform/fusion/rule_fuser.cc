@@ -44,7 +44,7 @@ RuleFuser::Verdict RuleFuser::WhyNot(const Calls& calls) {
   const auto arguments = static_cast<int64_t>(group.arguments().size() + group.outputs().size());
   if (max_arguments_ > 0 && arguments > max_arguments_)
     return {Reason::kArgumentLimit, "", {{"limit", max_arguments_}, {"needed", arguments}}};
-  if (group.outputs().size() != 1) return {rule_.refusal, "a value within it is used elsewhere"};
+  if (group.outputs().size() != rule_.num_results) return {rule_.refusal, "a value within it is used elsewhere"};
   const auto [it, inserted] = verdicts_.try_emplace(group.key());
   if (inserted) {
     const MergedKernel kernel = MergeKernels(module_, GlobalVar(rule_.kernel), group.Build(), {});
@@ -56,20 +56,21 @@ RuleFuser::Verdict RuleFuser::WhyNot(const Calls& calls) {
 }
 
 void RuleFuser::Merge(const Calls& calls) {
-  for (size_t i = 0; i + 1 < calls.size(); ++i) {
-    const uint32_t user = graph_.users(calls[i])[0];
-    uint32_t root = 0;
-    if (graph_.Merge(calls[i], user, &root) == ContractibleDag::Answer::kMerged) {
-      fused_.emplace_back(calls[i], user);
-    } else {
-      Record(calls[i], user, Reason::kTooFarApart, "");
-    }
+  for (size_t i = 0; i + 1 < calls.size(); ++i) MergeEdge(calls[i], graph_.users(calls[i])[0]);
+}
+
+void RuleFuser::MergeEdge(uint32_t from, uint32_t to) {
+  uint32_t root = 0;
+  if (graph_.Merge(from, to, &root) == ContractibleDag::Answer::kMerged) {
+    fused_.emplace_back(from, to);
+  } else {
+    Record(from, to, Reason::kTooFarApart, "");
   }
 }
 
 void RuleFuser::TryPair(uint32_t from, uint32_t to) {
   const Verdict verdict = WhyNot({from, to});
-  if (!verdict.reason) return Merge({from, to});
+  if (!verdict.reason) return MergeEdge(from, to);
   Record(from, to, *verdict.reason, verdict.message, verdict.figures);
 }
 

@@ -1,6 +1,6 @@
 /// \file
 /// What passes share that make one kernel of calls for one rule of the schedule (FuseAttention, FuseWindows,
-/// FuseProducts): the rule is asked of the kernel that the calls would be, before they are merged.
+/// FuseProducts, FuseFollowers): the rule is asked of the kernel that the calls would be, before they are merged.
 #pragma once
 
 #include <map>
@@ -25,6 +25,8 @@ struct AskedRule {
   transform::Reason refusal;
   /// Null if the rule takes a function; else why not.
   const char* (*why_not)(const tir::PrimFunc& func, const Target& target);
+  /// Of the kernel.
+  size_t num_results = 1;
 };
 
 /// Calls, in order.
@@ -59,6 +61,8 @@ class RuleFuser {
   void Merge(const Calls& calls);
   /// Merges a call and the one that has its result, or records why not.
   void TryPair(uint32_t from, uint32_t to);
+  /// Merges two calls, of which one has the other's result, unless there is another way from one to the other.
+  void MergeEdge(uint32_t from, uint32_t to);
   /// A verdict on an edge, for the decision log.
   void Record(uint32_t from, uint32_t to, transform::Reason reason, const String& message,
               const std::vector<transform::Figure>& figures = {}) const;

@@ -36,4 +36,7 @@ struct ContractionNest {
 /// Cuts the loops of `plan.anchor` as the plan says, and orders them.
 ContractionNest CutLoops(Schedule* schedule, const ContractionPlan& plan);
 
+/// Does all that the plan says: see contraction_tile.cc.
+void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& target);
+
 }  // namespace deuteron::tir

@@ -406,6 +406,7 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {
     ContractionPlan pixels{.anchor = plan->anchor,
                            .epilogue = plan->epilogue,
+                           .followers = plan->followers,
                            .panels = plan->panels,
                            .panel_length = plan->panel_length,
                            .widened = plan->widened,

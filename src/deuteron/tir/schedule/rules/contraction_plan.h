@@ -1,6 +1,6 @@
 /// \file
 /// The tile of a contraction: which axes it has, of what lengths, and how its operands and sums are cut. See
-/// contraction.cc for what becomes of it.
+/// contraction_tile.cc for what becomes of it.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,8 @@ namespace deuteron::tir {
 struct ContractionPlan {
   Block anchor;
   Block epilogue;
+  /// Blocks that compute more results, each element of what `epilogue`, or else the anchor, has stored for others.
+  std::vector<Block> followers;
   /// The block that lays B out in panels, where it does not lie so, or widens these.
   Block panels;
   /// Whether the first tile of rows does so beside its sums, for the others; and whether it may: what follows the sums

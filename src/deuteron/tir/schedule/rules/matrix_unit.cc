@@ -27,8 +27,6 @@
 namespace deuteron::tir {
 namespace {
 
-/// Of fewer rows the products of vectors are as fast: the weights are read once either way.
-constexpr int64_t kFewestRowsOfUnit = 4;
 /// Registers of rows, and of columns, in a tile.
 constexpr int64_t kTilesASide = 2;
 
@@ -223,12 +221,18 @@ std::optional<UnitPlan> PlanUnit(const Schedule& schedule, const Block& anchor, 
   return plan;
 }
 
-/// Makes vectors of the innermost loop of a block that fills or reads a tile.
-void VectorizeColumns(Schedule* schedule, const Block& block, const Target& target) {
-  const Loop inner = schedule->GetLoops(block).back();
-  const int64_t extent = schedule->ConstExtent(inner).value_or(1);
-  if (extent < Lanes(target)) return schedule->Vectorize(inner);
-  schedule->Vectorize(schedule->Split(inner, std::vector<int64_t>{-1, Lanes(target)}).back());
+/// Makes vectors of the innermost loop of a block that fills or reads a tile. The loop over them; that over rows where
+/// a row is less than one.
+Loop VectorizeColumns(Schedule* schedule, const Block& block, const Target& target) {
+  const std::vector<Loop> loops = schedule->GetLoops(block);
+  const int64_t extent = schedule->ConstExtent(loops.back()).value_or(1);
+  if (extent < Lanes(target)) {
+    schedule->Vectorize(loops.back());
+    return loops[loops.size() - 2];
+  }
+  const std::vector<Loop> split = schedule->Split(loops.back(), std::vector<int64_t>{-1, Lanes(target)});
+  schedule->Vectorize(split.back());
+  return split.front();
 }
 
 /// Has the parts of B made where `loop` begins, all of a number from what is loaded once.
@@ -249,7 +253,8 @@ void FillParts(Schedule* schedule, const Block& parts, const Loop& loop, const T
 
 }  // namespace
 
-bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& anchor, const Block& epilogue) {
+bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& anchor, const Block& epilogue,
+                         const std::vector<Block>& followers) {
   const SBlock block = schedule->Get(anchor);
   const auto plan = PlanUnit(*schedule, anchor, target);
   if (!plan) return false;
@@ -299,9 +304,13 @@ bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& 
   const Block stage = epilogue.empty() ? schedule->CacheWrite(anchor, "local") : epilogue;
   if (!epilogue.empty()) schedule->SetScope(schedule->WriteBuffer(anchor), "local");
   schedule->ReverseComputeAt(stage, part ? outer.back() : rows[0]);
-  const Block init = schedule->DecomposeReduction(anchor, part.value_or(reduce.front()));
-  VectorizeColumns(schedule, init, target);
-  VectorizeColumns(schedule, stage, target);
+  VectorizeColumns(schedule, schedule->DecomposeReduction(anchor, part.value_or(reduce.front())), target);
+  const Loop vectors = VectorizeColumns(schedule, stage, target);
+  // What follows takes each vector as it is stored.
+  for (const Block& follower : followers) {
+    schedule->ReverseComputeAt(follower, vectors);
+    schedule->Vectorize(schedule->GetLoops(follower).back());
+  }
   const auto first = std::find_if(reduce.begin(), reduce.end(), is_long);
   schedule->Annotate(*first, kMatrixTile, static_cast<int64_t>(reduce.end() - first));
   schedule->Annotate(line.value_or(rows[0]), kPrefetchNext, 1);

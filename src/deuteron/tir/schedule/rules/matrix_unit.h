@@ -7,8 +7,9 @@
 namespace deuteron::tir {
 
 /// Cuts a product into tiles for the target's matrix unit, `epilogue` (empty: there is none), which reads the result,
-/// behind each tile. False, and nothing changed, if the target has no unit for what is multiplied, or the operands do
-/// not lie as it reads them.
-bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& anchor, const Block& epilogue);
+/// and then `followers`, which read what that has stored, behind each tile. False, and nothing changed, if the target
+/// has no unit for what is multiplied, or the operands do not lie as it reads them.
+bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& anchor, const Block& epilogue,
+                         const std::vector<Block>& followers);
 
 }  // namespace deuteron::tir

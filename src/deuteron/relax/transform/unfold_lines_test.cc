@@ -1,0 +1,80 @@
+/// \file
+/// UnfoldLines: convolutions of few channels for a matrix unit compute what they did, and no others are touched.
+#include <gtest/gtest.h>
+
+#include "deuteron/driver/equivalence.h"
+#include "deuteron/driver/pipeline.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/script/parser.h"
+#include "deuteron/script/printer.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
+
+namespace deuteron {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* data;
+  const char* weights;
+  const char* attributes;
+  bool is_unfolded = true;
+  const char* dtype = "float32";
+  const char* precision = "bf16";
+};
+
+const Case kCases[] = {
+    {"seven_by_seven", "1, 3, 30, 26", "64, 3, 7, 7", "strides=[2, 2], padding=[3, 3, 3, 3], out_layout=\"NHWC\""},
+    {"patches", "2, 3, 32, 80", "96, 3, 16, 16", "strides=[16, 16], out_layout=\"NHWC\""},
+    {"channels_last", "1, 19, 23, 3", "64, 3, 5, 7", "padding=[2, 3, 2, 1], data_layout=\"NHWC\", out_layout=\"NHWC\""},
+    {"dilated", "1, 4, 21, 33", "64, 4, 3, 5", "dilation=[2, 3], padding=[1, 2, 3, 4], out_layout=\"NHWC\""},
+    {"one_channel", "1, 1, 40, 40", "64, 1, 9, 9", "padding=[4, 4, 4, 4], out_layout=\"NHWC\""},
+    {"sides_of_the_run", "\"n\", 3, \"h\", \"w\"", "64, 3, 7, 7",
+     "strides=[2, 2], padding=[3, 3, 3, 3], out_layout=\"NHWC\""},
+    {"bfloat16", "1, 3, 18, 18", "64, 3, 7, 7", "strides=[2, 2], padding=[3, 3, 3, 3], out_layout=\"NHWC\"", true,
+     "bfloat16", "f32"},
+    {"in_full_precision", "1, 3, 18, 18", "64, 3, 7, 7", "padding=[3, 3, 3, 3], out_layout=\"NHWC\"", false, "float32",
+     "f32"},
+    {"many_channels", "1, 32, 9, 9", "64, 32, 3, 3", "out_layout=\"NHWC\"", false},
+    {"groups", "1, 6, 12, 12", "64, 3, 7, 7", "groups=2, out_layout=\"NHWC\"", false},
+    {"channels_first", "1, 3, 18, 18", "64, 3, 7, 7", "padding=[3, 3, 3, 3]", false},
+    {"lines_of_few_pixels", "2, 3, 32, 48", "96, 3, 16, 16", "strides=[16, 16], out_layout=\"NHWC\"", false},
+    {"of_few_sums", "1, 3, 30, 30", "4, 3, 3, 3", "out_layout=\"NHWC\"", false},
+};
+
+IRModule ConvOf(const Case& test) {
+  const std::string text = std::string("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((") +
+                           test.data + "), \"" + test.dtype + "\"), w: R.Tensor((" + test.weights + "), \"" +
+                           test.dtype + "\")):\n        with R.dataflow():\n            y = R.nn.conv2d(x, w, " +
+                           test.attributes + ")\n            R.output(y)\n        return y\n";
+  const IRModule module = script::ParseModule(text, "conv.py");
+  return relax::BindParams("main", {{"w", RandomArguments(module, 3, 2).back().cast<Tensor>()}})(module);
+}
+
+class UnfoldLines : public testing::TestWithParam<Case> {};
+
+TEST_P(UnfoldLines, ComputesWhatTheConvolutionDoes) {
+  const Case& test = GetParam();
+  const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
+  transform::PassContext context;
+  context.SetConfig("precision", String(test.precision));
+  transform::PassContext::Scope scope(context);
+  const IRModule module = ConvOf(test);
+  const IRModule unfolded = relax::UnfoldLines()(module);
+  EXPECT_EQ(script::Print(unfolded).find("unfold_lines") != std::string::npos, test.is_unfolded);
+  const Arguments arguments = RandomArguments(module, 7, 14);
+  const std::vector<Tensor> expected = Interpret(module, arguments);
+  // Neither rounds anything yet but what is bfloat16 itself.
+  const double tolerance = std::string(test.dtype) == "bfloat16" ? 1e-2 : 1e-5;
+  EXPECT_EQ(CompareResults(expected, Interpret(unfolded, arguments), tolerance).problem, "");
+  if (!test.is_unfolded) return;
+  const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
+  EXPECT_TRUE(tir::UsesMatrixUnit(scheduled));
+  EXPECT_EQ(CompareResults(expected, Interpret(scheduled, arguments), 2e-2).problem, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, UnfoldLines, testing::ValuesIn(kCases),
+                         [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace deuteron
