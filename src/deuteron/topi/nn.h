@@ -25,12 +25,12 @@ te::Tensor PadCircular(const te::Tensor& x, const std::vector<int64_t>& before, 
 struct ImageAxes {
   int64_t channels, lines, columns;
 };
-/// The elements of a window's line, so many `places` for them, and how it moves along the lines of a padded image.
+/// The elements of a window's line, so many `places` for them, and how it moves along the lines of an image.
 struct LineWindow {
-  int64_t taps = 1, places = 1, stride = 1, dilation = 1, above = 0, left = 0;
+  int64_t taps = 1, places = 1, stride = 1, dilation = 1;
 };
-/// What each place of a window sees of each line as that pixel's channels, (n, h, w, c · places): those of a channel
-/// beside each other, 0 outside the image and behind the taps.
+/// What each place of a window sees of each line, (n, h, w, c, places), 0 behind the taps. Where a kernel made the
+/// image as well, it would make each of its elements for each place that sees it.
 te::Tensor UnfoldLines(const te::Tensor& image, const Array<PrimExpr>& shape, const ImageAxes& axes,
                        const LineWindow& window);
 

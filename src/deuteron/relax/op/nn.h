@@ -57,13 +57,11 @@ Expr Conv1DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options
 Expr Conv2DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options = {});
 Expr Conv3DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options = {});
 
-/// An image (n, c, h, w), or (n, h, w, c) in the layout NHWC, as one whose channels are what each place of a window
-/// sees of a line: (n, h', ow, c · places), zeros in the places behind its `taps`. `padding`: above, left, below,
-/// right.
+/// What each place of a window sees of each line of an image (n, c, h, w), or (n, h, w, c) in the layout NHWC:
+/// (n, h, ow, c, places), of which there are as many as `taps` or more, those behind them 0.
 struct UnfoldLinesOptions {
   std::string data_layout = "NCHW";
   int64_t taps = 1, places = 1, stride = 1, dilation = 1;
-  std::vector<int64_t> padding = {0, 0, 0, 0};
 };
 Expr UnfoldLines(Expr data, const UnfoldLinesOptions& options);
 

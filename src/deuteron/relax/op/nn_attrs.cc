@@ -82,8 +82,7 @@ void UnfoldLinesAttrsNode::RegisterReflection() {
       .def_ro("taps", &UnfoldLinesAttrsNode::taps)
       .def_ro("places", &UnfoldLinesAttrsNode::places)
       .def_ro("stride", &UnfoldLinesAttrsNode::stride)
-      .def_ro("dilation", &UnfoldLinesAttrsNode::dilation)
-      .def_ro("padding", &UnfoldLinesAttrsNode::padding);
+      .def_ro("dilation", &UnfoldLinesAttrsNode::dilation);
 }
 void WinogradInputAttrsNode::RegisterReflection() {
   refl::ObjectDef<WinogradInputAttrsNode>()

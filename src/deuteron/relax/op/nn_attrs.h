@@ -129,8 +129,6 @@ class UnfoldLinesAttrsNode : public AttrsNode {
   int64_t places = 1;
   int64_t stride = 1;
   int64_t dilation = 1;
-  /// Zeros above, left, below and right of the image.
-  Array<int64_t> padding;
   DEUTERON_NODE("deuteron.relax.UnfoldLinesAttrs", UnfoldLinesAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(UnfoldLinesAttrs)

@@ -18,19 +18,15 @@ Type InferUnfoldLines(const Call& call, const BlockBuilder& builder) {
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto* attrs = AttrsOf<UnfoldLinesAttrsNode>(call);
   const topi::ImageAxes axes = AxesOf(call, attrs);
-  if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
   if (attrs->taps < 1 || attrs->places < attrs->taps || attrs->stride < 1 || attrs->dilation < 1)
     ThrowOpError(call, "needs a stride, a dilation and taps of at least 1, and a place for each tap");
   const auto shape = ShapeOf(data);
-  if (!shape) return TensorType::WithNDim(4, data->dtype, data->vdevice);
-  const auto extent = [&](int64_t axis, int64_t side) {
-    return (*shape)[axis] + (attrs->padding[side] + attrs->padding[side + 2]);
-  };
-  const PrimExpr width = FloorDiv(extent(axes.columns, 1) - ((attrs->taps - 1) * attrs->dilation + 1), attrs->stride);
-  const auto simple = [&](const PrimExpr& of) { return builder.analyzer().Simplify(of); };
-  return TensorType(
-      {(*shape)[0], simple(extent(axes.lines, 0)), simple(width + 1), simple((*shape)[axes.channels] * attrs->places)},
-      data->dtype, data->vdevice);
+  if (!shape) return TensorType::WithNDim(5, data->dtype, data->vdevice);
+  const int64_t window = (attrs->taps - 1) * attrs->dilation + 1;
+  const PrimExpr columns = FloorDiv((*shape)[axes.columns] - window, attrs->stride) + 1;
+  return TensorType({(*shape)[0], (*shape)[axes.lines], builder.analyzer().Simplify(columns), (*shape)[axes.channels],
+                     I64(attrs->places)},
+                    data->dtype, data->vdevice);
 }
 
 Expr LegalizeUnfoldLines(BlockBuilder& builder, const Call& call) {
@@ -38,13 +34,9 @@ Expr LegalizeUnfoldLines(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call) || result == nullptr || !result->has_shape()) return call;
   const auto* attrs = AttrsOf<UnfoldLinesAttrsNode>(call);
   return builder.CallTE("unfold_lines", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::UnfoldLines(args[0], *result->shape, AxesOf(call, attrs),
-                                               {.taps = attrs->taps,
-                                                .places = attrs->places,
-                                                .stride = attrs->stride,
-                                                .dilation = attrs->dilation,
-                                                .above = attrs->padding[0],
-                                                .left = attrs->padding[1]})};
+    return Array<te::Tensor>{topi::UnfoldLines(
+        args[0], *result->shape, AxesOf(call, attrs),
+        {.taps = attrs->taps, .places = attrs->places, .stride = attrs->stride, .dilation = attrs->dilation})};
   });
 }
 
@@ -63,7 +55,6 @@ Expr UnfoldLines(Expr data, const UnfoldLinesOptions& options) {
   attrs->places = options.places;
   attrs->stride = options.stride;
   attrs->dilation = options.dilation;
-  attrs->padding = Array<int64_t>(options.padding.begin(), options.padding.end());
   return MakeCall("nn.unfold_lines", {std::move(data)}, UnfoldLinesAttrs(std::move(attrs)));
 }
 

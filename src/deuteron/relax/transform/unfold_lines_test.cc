@@ -33,6 +33,10 @@ const Case kCases[] = {
      "strides=[2, 2], padding=[3, 3, 3, 3], out_layout=\"NHWC\""},
     {"bfloat16", "1, 3, 18, 18", "64, 3, 7, 7", "strides=[2, 2], padding=[3, 3, 3, 3], out_layout=\"NHWC\"", true,
      "bfloat16", "f32"},
+    {"bytes", "1, 3, 30, 26", "64, 3, 7, 7", "strides=[2, 2], padding=[3, 3, 3, 3], out_layout=\"NHWC\"", true, "uint8",
+     "f32"},
+    {"signed_bytes", "2, 17, 21, 3", "64, 3, 5, 7", "padding=[2, 2, 1, 0], data_layout=\"NHWC\", out_layout=\"NHWC\"",
+     true, "int8", "f32"},
     {"in_full_precision", "1, 3, 18, 18", "64, 3, 7, 7", "padding=[3, 3, 3, 3], out_layout=\"NHWC\"", false, "float32",
      "f32"},
     {"many_channels", "1, 32, 9, 9", "64, 32, 3, 3", "out_layout=\"NHWC\"", false},
@@ -42,11 +46,19 @@ const Case kCases[] = {
     {"of_few_sums", "1, 3, 30, 30", "4, 3, 3, 3", "out_layout=\"NHWC\"", false},
 };
 
+bool IsFloat(const Case& test) { return std::string(test.dtype).find("float") != std::string::npos; }
+
+/// Of bytes less a zero point if these are no floats.
 IRModule ConvOf(const Case& test) {
-  const std::string text = std::string("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((") +
-                           test.data + "), \"" + test.dtype + "\"), w: R.Tensor((" + test.weights + "), \"" +
-                           test.dtype + "\")):\n        with R.dataflow():\n            y = R.nn.conv2d(x, w, " +
-                           test.attributes + ")\n            R.output(y)\n        return y\n";
+  const std::string dtype = test.dtype, line = "            ";
+  std::string text = "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" +
+                     std::string(test.data) + "), \"" + dtype + "\"), w: R.Tensor((" + test.weights + "), \"" +
+                     (IsFloat(test) ? dtype : "int8") + "\")):\n        with R.dataflow():\n";
+  if (!IsFloat(test)) {
+    text += line + "wide = R.astype(x, \"int32\")\n" + line + "image = R.subtract(wide, R.const(7, \"int32\"))\n";
+  }
+  text += line + "y = R.nn.conv2d(" + (IsFloat(test) ? "x" : "image") + ", w, " + test.attributes +
+          (IsFloat(test) ? "" : ", out_dtype=\"int32\"") + ")\n" + line + "R.output(y)\n        return y\n";
   const IRModule module = script::ParseModule(text, "conv.py");
   return relax::BindParams("main", {{"w", RandomArguments(module, 3, 2).back().cast<Tensor>()}})(module);
 }
@@ -64,13 +76,13 @@ TEST_P(UnfoldLines, ComputesWhatTheConvolutionDoes) {
   EXPECT_EQ(script::Print(unfolded).find("unfold_lines") != std::string::npos, test.is_unfolded);
   const Arguments arguments = RandomArguments(module, 7, 14);
   const std::vector<Tensor> expected = Interpret(module, arguments);
-  // Neither rounds anything yet but what is bfloat16 itself.
-  const double tolerance = std::string(test.dtype) == "bfloat16" ? 1e-2 : 1e-5;
+  // Of integers the results are the same.
+  const double tolerance = IsFloat(test) ? 2e-2 : 0;
   EXPECT_EQ(CompareResults(expected, Interpret(unfolded, arguments), tolerance).problem, "");
   if (!test.is_unfolded) return;
   const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
   EXPECT_TRUE(tir::UsesMatrixUnit(scheduled));
-  EXPECT_EQ(CompareResults(expected, Interpret(scheduled, arguments), 2e-2).problem, "");
+  EXPECT_EQ(CompareResults(expected, Interpret(scheduled, arguments), tolerance).problem, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, UnfoldLines, testing::ValuesIn(kCases),

@@ -116,6 +116,7 @@ class Packer : public EmittingRewriter {
     operands_.Bind(binding->var, BoundValue(binding));
     run_products_.Bind(binding->var, BoundValue(binding));
     FollowMove(binding, out);
+    NoteWidened(binding);
     const Call packed = Pack(BoundValue(binding), out);
     if (!packed.defined()) return SeqRewriter::RewriteBinding(binding, out);
     packed->ty = BoundValue(binding).ty();
@@ -151,6 +152,16 @@ class Packer : public EmittingRewriter {
     const Var moved = Emit(move, call->span, out);
     operands_.Bind(binding->var, {moved, centred->zero_point});
     run_products_.Bind(moved, move);
+  }
+
+  /// Takes note of a bfloat16 that is brought to float32 as it is.
+  void NoteWidened(const Binding& binding) {
+    static const Op astype = Op::Get("relax.astype");
+    const auto* call = BoundValue(binding).as<CallNode>();
+    if (call == nullptr || !call->op.same_as(astype)) return;
+    const auto dtype_of = [](const Expr& tensor) { return tensor.ty().as<TensorTypeNode>()->dtype; };
+    if (dtype_of(binding->var) == DataType::Float(32) && dtype_of(call->args[0]).is_bfloat16())
+      widened_.emplace(binding->var.get(), call->args[0]);
   }
 
   /// Null where it stays as it is.
@@ -282,11 +293,14 @@ class Packer : public EmittingRewriter {
     const Expr pairs = Shared({layer.call->args[0], Expr()}, layer.data_axis, "bf16x2", [&] {
       // What computes the data rounds it, too.
       const Expr& wide = layer.call->args[0];
-      const Expr narrow = builder_.Normalize(Astype(wide, DataType::BFloat16()));
+      const auto known = widened_.find(wide.get());
+      const bool is_known = data.is_bfloat16() || known != widened_.end();
+      Expr narrow = data.is_bfloat16() ? wide : is_known ? known->second : Astype(wide, DataType::BFloat16());
+      narrow = builder_.Normalize(narrow);
       if (!AsWords(narrow, layer.data_axis).defined())
         return Emit(PackBf16x2(wide, layer.data_axis), layer.call->span, out);
-      const Expr rounded = data.is_bfloat16() ? wide : Emit(narrow, layer.call->span, out);
-      return Emit(AsWords(rounded, layer.data_axis), layer.call->span, out);
+      if (!is_known) narrow = Emit(narrow, layer.call->span, out);
+      return Emit(AsWords(narrow, layer.data_axis), layer.call->span, out);
     });
     return Operands{"bf16x2", pairs, PackedWeight(layer, "bf16x2"), Expr()};
   }
@@ -422,6 +436,7 @@ class Packer : public EmittingRewriter {
     return it->second;
   }
 
+  std::unordered_map<const Object*, Expr> widened_;
   ByteOperands operands_;
   RunProducts run_products_;
   /// By data, zero point, axis and packing.

@@ -48,6 +48,9 @@ Pass ComposeTransposes();
 /// Computes convolutions in NHWC where a matrix unit of the target multiplies their channels.
 Pass ChannelsLast();
 
+/// Convolutions of few channels become ones whose channels are what their windows see of a line, for a matrix unit.
+Pass UnfoldLines();
+
 /// Lays constant weights of convolutions and matrix products out for the kernels that read them.
 Pass PackWeights();
 

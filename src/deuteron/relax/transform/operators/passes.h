@@ -28,8 +28,6 @@ Pass DecomposeOpsForInference(std::string func_name = "");
 Pass ConvTransposeToConv();
 /// Convolutions of constant 3 × 3 windows become products of transformed tiles where that saves time.
 Pass ConvToWinograd();
-/// Convolutions of few channels become ones whose channels are what their windows see of a line, for a matrix unit.
-Pass UnfoldLines();
 /// Elements of a convolution's window that meet nothing but padding are left out.
 Pass DropPaddedTaps();
 /// Pointwise convolutions with strides become ones without, of the pixels that they read.

@@ -304,6 +304,15 @@ bool UsedAsValue(const SBlock& block, const IterVar& iter) {
   return finder.found;
 }
 
+/// Has threads share the first of some loops, as many as make so many pieces: in one of all, each iteration, which may
+/// be a vector, would have to tell by divisions which of each it is.
+void ShareOut(Schedule* schedule, const std::vector<Loop>& loops, int64_t pieces) {
+  int64_t extent = 1;
+  auto last = loops.begin();
+  while (last != loops.end() && extent < pieces) extent *= schedule->ConstExtent(*last++).value_or(kUnknownExtent);
+  schedule->Parallel(FuseAll(schedule, {loops.begin(), last}));
+}
+
 /// All parts of a vector of numbers from what is loaded once (kPartLength).
 void ScheduleParts(Schedule* schedule, const Block& block, int64_t length, const Target& target) {
   std::vector<Loop> outer = schedule->GetLoops(block);
@@ -348,7 +357,7 @@ void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& targe
   const auto extent = schedule->ConstExtent(inner);
   if (extent && *extent <= lanes) {
     if (*extent > 1) schedule->Vectorize(inner);
-    if (!outer.empty()) schedule->Parallel(FuseAll(schedule, outer));
+    if (!outer.empty()) ShareOut(schedule, outer, CostModel(target.machine).EnoughPieces());
     return;
   }
   // Not of short axes, of which much would be tail.
