@@ -374,8 +374,8 @@ class nn:
     def softplus(data: Any, beta: Any = ..., threshold: Any = ...) -> Call:
         """relax.nn.softplus(data). Attributes: beta, threshold. A UsageError for others."""
     @staticmethod
-    def unfold_lines(data: Any, data_layout: Any = ..., taps: Any = ..., places: Any = ..., stride: Any = ..., padding: Any = ..., dilation: Any = ...) -> Call:
-        """relax.nn.unfold_lines(data). Attributes: data_layout, taps, places, stride, padding, dilation. A UsageError for others."""
+    def unfold_lines(data: Any, data_layout: Any = ..., taps: Any = ..., places: Any = ..., stride: Any = ..., dilation: Any = ...) -> Call:
+        """relax.nn.unfold_lines(data). Attributes: data_layout, taps, places, stride, dilation. A UsageError for others."""
     @staticmethod
     def winograd_conv2d(data: Any, weights: Any, padding: Any = ..., channels: Any = ...) -> Call:
         """relax.nn.winograd_conv2d(data, weights). Attributes: padding, channels. A UsageError for others."""
