@@ -83,11 +83,12 @@ llvm::Value* KernelEmitter::SetTileShapesOfRows(const std::array<uint8_t, 64>& s
   return rows;
 }
 
-bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
+bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op, const tir::Stmt& zeros) {
   if (op->annotations.empty() || mask_ != nullptr || options_.check_bounds) return false;
   const auto found = tir::FindMatrixTile(op);
   if (!found) return false;
   const tir::MatrixTile& tile = *found;
+  if (zeros.defined() && !tir::SetsToZero(zeros, tile)) return false;
   const auto unit = tir::FindMatrixUnit(target_, tile.dot->op);
   if (!unit) return false;
   // Of a number of rows that only the run tells as many registers are used as of the greatest.
@@ -173,7 +174,12 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
                              {immediate(registers.C(i, j)), immediate(registers.A(i)), immediate(registers.B(j))});
   };
 
-  move_c(llvm::Intrinsic::x86_tileloadd64);
+  if (zeros.defined()) {
+    for (int64_t reg = 0; reg < registers.First(); ++reg)
+      builder_.CreateIntrinsic(llvm::Intrinsic::x86_tilezero, {}, {immediate(reg)});
+  } else {
+    move_c(llvm::Intrinsic::x86_tileloadd64);
+  }
   const std::vector<Prefetch::Pass> outer_passes = prefetch_.passes;
   // The loops of the sum, the innermost one by steps.
   std::vector<llvm::PHINode*> counters;

@@ -177,7 +177,14 @@ void KernelEmitter::EmitStmt(const tir::Stmt& stmt) {
 }
 
 void KernelEmitter::EmitSeq(const tir::SeqStmtNode* op) {
-  for (const tir::Stmt& stmt : op->seq) EmitStmt(stmt);
+  for (int64_t i = 0; i < std::ssize(op->seq); ++i) {
+    const auto* next = i + 1 < std::ssize(op->seq) ? op->seq[i + 1].as<tir::ForNode>() : nullptr;
+    if (next != nullptr && EmitMatrixTile(next, op->seq[i])) {
+      ++i;
+    } else {
+      EmitStmt(op->seq[i]);
+    }
+  }
 }
 
 void KernelEmitter::EmitFor(const tir::ForNode* op) {

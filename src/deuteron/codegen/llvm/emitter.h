@@ -137,8 +137,9 @@ class KernelEmitter {
   bool EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr& index);
 
   // emit_matrix_tile.cc
-  /// The nest of loops as products of tiles; false if it is no such, or the target has no unit for it.
-  bool EmitMatrixTile(const tir::ForNode* op);
+  /// The nest of loops as products of tiles; false if it is no such, or the target has no unit for it. `zeros`: what
+  /// stands before it; where that sets the tile to 0, registers are, and it has been emitted with it.
+  bool EmitMatrixTile(const tir::ForNode* op, const tir::Stmt& zeros = {});
   void SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilderBase* builder);
   /// The same where only the run tells how many rows there are, returned, of which the registers of row tile i hold at
   /// most so many each.

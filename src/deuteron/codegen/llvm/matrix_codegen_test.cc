@@ -179,6 +179,16 @@ TEST(MatrixUnit, MultipliesTilesOfProducts) {
   }
 }
 
+/// Registers are set to 0 where a sum begins; where it goes on, a part behind the other, they are loaded.
+TEST(MatrixUnit, BeginsSumsInRegisters) {
+  const Target target = Target::Parse(kCpu);
+  for (const auto& [depth, zeros] : {std::pair(16, 4), {1024, 0}}) {
+    const tir::PrimFunc func = tir::ApplyScheduleRules(Product(true, I64(64), depth, 32, 32), target).func;
+    const std::string code = EmitLlvmIr(Lowered(func, target), target, {.opt_level = 0});
+    EXPECT_EQ(CountOf(code, "call void @llvm.x86.tilezero"), zeros) << depth;
+  }
+}
+
 /// Sums of a few products, of few rows, of lengths without a divisor are left to vectors.
 TEST(MatrixUnit, IsNotForEverything) {
   ExpectTiles(Product(false, I64(64), 3, 32, 32), false, 0);

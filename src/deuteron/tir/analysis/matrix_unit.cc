@@ -151,6 +151,56 @@ std::optional<MatrixTile> FindMatrixTile(const ForNode* loop) {
   return fits ? std::optional(tile) : std::nullopt;
 }
 
+bool SetsToZero(const Stmt& stmt, const MatrixTile& tile) {
+  // Steps along which it runs, each with its length.
+  std::vector<std::pair<int64_t, int64_t>> steps;
+  std::vector<const ForNode*> loops;
+  const Stmt* body = &stmt;
+  for (const auto* loop = body->as<ForNode>(); loop != nullptr; loop = body->as<ForNode>()) {
+    loops.push_back(loop);
+    body = &loop->body;
+  }
+  const auto* store = body->as<BufferStoreNode>();
+  const auto rows = AsConstInt(tile.num_rows);
+  if (store == nullptr || !rows || !store->buffer.same_as(tile.store->buffer) || store->indices.size() != 1)
+    return false;
+  const auto* splat = store->value.as<BroadcastNode>();
+  const PrimExpr value = splat == nullptr ? store->value : splat->value;
+  const auto* real = value.as<FloatImmNode>();
+  if (real == nullptr ? !IsZero(value) : real->value != 0) return false;
+  PrimExpr first = store->indices[0];
+  if (const auto* ramp = first.as<RampNode>()) {
+    const auto step = AsConstInt(ramp->stride);
+    if (!step) return false;
+    steps.emplace_back(*step, ramp->dtype.lanes());
+    first = ramp->base;
+  }
+  ExprVarMap origin;
+  for (const ForNode* loop : loops) {
+    const auto step = StepAlong(first, loop->loop_var);
+    const auto extent = AsConstInt(loop->extent);
+    if (!step || !extent || !IsZero(loop->min)) return false;
+    steps.emplace_back(*step, *extent);
+    origin[loop->loop_var] = loop->min;
+  }
+  // Columns follow each other, and so do rows.
+  std::sort(steps.begin(), steps.end());
+  int64_t columns = 1, seen_rows = 1;
+  for (const auto& [step, extent] : steps) {
+    if (seen_rows == 1 && step == columns && columns * extent <= *AsConstInt(tile.column->extent)) {
+      columns *= extent;
+    } else if (step == seen_rows * tile.c_stride) {
+      seen_rows *= extent;
+    } else {
+      return false;
+    }
+  }
+  if (columns != *AsConstInt(tile.column->extent) || seen_rows != *rows) return false;
+  const ExprVarMap corner = {{tile.row->loop_var, MakeConst(tile.row->loop_var.dtype(), 0)},
+                             {tile.column->loop_var, MakeConst(tile.column->loop_var.dtype(), 0)}};
+  return arith::Analyzer().CanProveEqual(Substitute(first, origin), Substitute(tile.store->indices[0], corner));
+}
+
 namespace {
 
 class MarkFinder : public StmtExprVisitor {

@@ -79,6 +79,9 @@ PrimExpr IndexOfProduct(const PrimExpr& index, const ForNode* products, int64_t 
 /// Nothing if the loop is not marked, or what it holds is not of that form with known extents.
 std::optional<MatrixTile> FindMatrixTile(const ForNode* loop);
 
+/// Whether `stmt` sets the whole tile of C to 0, and nothing else.
+bool SetsToZero(const Stmt& stmt, const MatrixTile& tile);
+
 /// Whether a function of the module has such loops.
 bool UsesMatrixUnit(const IRModule& module);
 
