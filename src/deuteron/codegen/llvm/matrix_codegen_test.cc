@@ -4,6 +4,7 @@
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/topi/nn.h"
@@ -187,6 +188,22 @@ TEST(MatrixUnit, BeginsSumsInRegisters) {
     const std::string code = EmitLlvmIr(Lowered(func, target), target, {.opt_level = 0});
     EXPECT_EQ(CountOf(code, "call void @llvm.x86.tilezero"), zeros) << depth;
   }
+}
+
+/// The next panel is asked for where as many rows pass by one as it takes to come.
+TEST(MatrixUnit, AsksForPanelsBesideManyRows) {
+  const Target target = Target::Parse(kCpu + std::string(" -threads=2 -core-gbps=14 -memory-gbps=28 -l3-bytes=32M"));
+  const auto asks = [&](int64_t rows) {
+    bool found = false;
+    tir::PostOrderVisit(tir::ApplyScheduleRules(Product(true, I64(rows), 1024, 8192, 32), target).func->body,
+                        [&](const ObjectRef& node) {
+                          const auto* loop = node.as<tir::ForNode>();
+                          found = found || (loop != nullptr && loop->annotations.count(tir::kPrefetchNext) != 0);
+                        });
+    return found;
+  };
+  EXPECT_FALSE(asks(64));
+  EXPECT_TRUE(asks(1024));
 }
 
 /// Sums of a few products, of few rows, of lengths without a divisor are left to vectors.

@@ -49,6 +49,7 @@ struct UnitPlan {
   /// Rows of a panel of B, all parts of it together.
   int64_t panel_rows = 0;
   bool threads_keep_rows = false;
+  bool asks_for_panels = true;
 };
 
 /// The axis of `axes` along which the last index grows by one, in blocks of which length if in blocks.
@@ -154,6 +155,24 @@ void GroupPanels(const SBlock& block, const Target& target, UnitPlan* plan) {
   plan->panels = LargestDivisor(panels, std::max<int64_t>(most, 1));
 }
 
+/// Whether the next panel is to be asked for while rows pass by one: they take as long as it takes to come. Else what
+/// is asked for is in the way of what the unit waits for, which comes as fast by itself, in the order of memory.
+bool AsksForPanels(const SBlock& block, const MatmulRoles& roles, const MatrixUnit& unit, const Target& target,
+                   const UnitPlan& plan) {
+  const CostModel costs(target.machine);
+  double rows = 1;
+  for (const size_t axis : roles.m) rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  const Buffer& b = roles.rhs_load->buffer;
+  double elements = AssumedProduct(b->shape), products = 1;
+  if (plan.products) {
+    elements /= static_cast<double>(*AsConstInt(b->shape[0]));  // parts
+    products = static_cast<double>(AssumedExtent(block->iter_vars[*plan.products]->dom->extent));
+  }
+  // A row of A and a register of B take a cycle.
+  const double cycles = rows * products * elements / static_cast<double>(unit.rows * unit.columns);
+  return costs.SecondsOfCycles(cycles) >= costs.SecondsToMove(elements * b->dtype.bytes());
+}
+
 /// Whether threads are to keep rows, not columns: each reads all of the other operand, which should be the smaller
 /// one, and B again for each block of rows.
 bool ThreadsKeepRows(const MatmulRoles& roles, const Target& target) {
@@ -218,6 +237,7 @@ std::optional<UnitPlan> PlanUnit(const Schedule& schedule, const Block& anchor, 
   if (plan.part_depth == 0 && plan.rows_divide) GroupPanels(block, target, &plan);
   if (plan.part_depth != 0) GroupParts(block, roles, target, &plan);
   plan.threads_keep_rows = ThreadsKeepRows(roles, target);
+  plan.asks_for_panels = AsksForPanels(block, roles, *unit, target, plan);
   return plan;
 }
 
@@ -313,7 +333,7 @@ bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& 
   }
   const auto first = std::find_if(reduce.begin(), reduce.end(), is_long);
   schedule->Annotate(*first, kMatrixTile, static_cast<int64_t>(reduce.end() - first));
-  schedule->Annotate(line.value_or(rows[0]), kPrefetchNext, 1);
+  if (plan->asks_for_panels) schedule->Annotate(line.value_or(rows[0]), kPrefetchNext, 1);
   if (!plan->parts.empty()) FillParts(schedule, plan->parts, part.value_or(outer.back()), target);
   schedule->Parallel(FuseAll(schedule, outer));
   return true;
