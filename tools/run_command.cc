@@ -4,10 +4,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/support/npy.h"
@@ -71,6 +73,13 @@ bool IsResult(const onnx::ModelSummary& model, const std::string& name) {
                      [&](const auto& output) { return name == output.name || name.starts_with(output.name + "["); });
 }
 
+/// Until the process ends, which gives all of it back at once: to take it apart takes as long as some kernels of a
+/// small network.
+const Executable& KeepToTheEnd(Executable executable) {
+  static auto* const kept = new std::list<Executable>();
+  return kept->emplace_back(std::move(executable));
+}
+
 void Run(RunOptions options) {
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   if (options.cache != "off") options.model.compile.cache = options.cache;
@@ -87,7 +96,7 @@ void Run(RunOptions options) {
     model = onnx::Inspect(options.model.model);
     options.model.all_values = true;
   }
-  const Executable executable = LoadExecutable(options.model);
+  const Executable& executable = KeepToTheEnd(LoadExecutable(options.model));
   const std::vector<Tensor> outputs =
       executable.Run(MakeInputs(executable, options.inputs, options.model.shapes, options.seed));
   const std::vector<std::filesystem::path> paths = OutputPaths(executable.outputs());
