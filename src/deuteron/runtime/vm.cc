@@ -42,6 +42,23 @@ int64_t ScalarBits(const Any& value) {
   return bits;
 }
 
+/// Has the pages of new memory made that caches keep until it is used: the first run does not stop for each, and what
+/// it calls may still be being opened. Of more, pages are made where they are written to.
+void FaultInCached(void* memory, int64_t bytes, int threads) {
+  constexpr int64_t kMost = int64_t{8} << 20, kPiece = int64_t{2} << 20;
+  if (bytes > kMost) return;
+  struct Block {
+    char* memory;
+    int64_t bytes;
+  } block{static_cast<char*>(memory), bytes};
+  const auto fault_in = [](void* closure, int64_t begin, int64_t end) {
+    const auto& [memory, bytes] = *static_cast<const Block*>(closure);
+    FaultIn(memory + begin * kPiece, std::min(end * kPiece, bytes) - begin * kPiece);
+    return 0;
+  };
+  ParallelFor(threads, (bytes + kPiece - 1) / kPiece, 1, fault_in, &block);
+}
+
 }  // namespace
 
 /// A frame from the pool; cleared and given back at the end, however that comes.
@@ -351,6 +368,7 @@ void Machine::Enter(Frame* frame) {
     }
     frame->arena_bytes = bytes;
     arena_bytes_ += bytes;
+    FaultInCached(frame->arena, bytes, threads_);
   }
   for (const auto& slot : function.arena_slots) {
     const int64_t offset = frame->cells[slot.offset];

@@ -156,6 +156,16 @@ void FreeAligned(void* memory) {
   std::free(memory);
 }
 
+void FaultIn(void* memory, int64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  // An embedder knows best what its memory is.
+  if (memory == nullptr || hooks.allocate != nullptr) return;
+  const auto begin = reinterpret_cast<uintptr_t>(memory), page = static_cast<uintptr_t>(PageBytes());
+  const uintptr_t from = (begin + page - 1) / page * page, to = (begin + bytes) / page * page;
+  if (to > from) static_cast<void>(madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_WRITE));
+#endif
+}
+
 void TrimAligned() { LargeBlocks::Get().Trim(); }
 int64_t KeptAligned() { return LargeBlocks::Get().kept(); }
 
