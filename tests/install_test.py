@@ -35,6 +35,18 @@ def write_model(path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
 
 
+def write_convolution(path):
+    weight = numpy_helper.from_array(np.ones((64, 64, 3, 3), np.float32), "w")
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])],
+        "convolution",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 64, 28, 28])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 64, 28, 28])],
+        [weight],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+
+
 def check_plugins(prefix, work):
     """oneDNN moves with the package; without the plugin, what needs it says so by name."""
     plugin = prefix / "lib/libdeuteron_dnnl.so"
@@ -51,7 +63,22 @@ def check_plugins(prefix, work):
         assert result.returncode == 4 and "libdeuteron_dnnl.so is not installed" in result.stderr, (arguments, result.stderr)
     # What takes a library where it pays does without.
     assert "float32 (3, 4)" in run(command, "run", model, "--backend", "auto")
+    # So does what counted on a library that turns out, when it is opened, not to be one.
+    convolution, taken = work / "convolution.onnx", work / "convolution.so"
+    write_convolution(convolution)
+    plugin.write_bytes(bytes(4096))
+    for arguments in (["run", convolution, "--backend", "dnnl"], ["compile", model, "--backend", "dnnl", "-o", taken]):
+        result = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True)
+        assert result.returncode == 4 and "cannot run here" in result.stderr, (arguments, result.stderr)
+    without = run(command, "run", convolution, "--cache", "off")
+    plugin.unlink()
     (work / "elsewhere.so").rename(plugin)
+    run(command, "compile", convolution, "--config", "expected_runs=1", "-o", taken, stderr=subprocess.DEVNULL)
+    plugin.rename(work / "elsewhere.so")
+    result = subprocess.run([command, "run", taken], capture_output=True, text=True)
+    assert result.returncode == 4, "auto is to take the library for a convolution that runs once"
+    (work / "elsewhere.so").rename(plugin)
+    assert "float32 (1, 64, 28, 28)" in without, without
 
 
 def check_generator(prefix, work):

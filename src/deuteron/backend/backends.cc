@@ -14,34 +14,24 @@
 namespace deuteron::backend {
 namespace {
 
+/// What the plugin of that name can run.
+relax::LibraryCodegen OfPlugin(relax::ExternalFunction (*generate)(const relax::CodegenRequest&), const char* name) {
+  return {generate, [name] { return runtime::PluginProblem(name); }, [name] { return runtime::PluginAbsence(name); }};
+}
+
 std::vector<Backend>& Table() {
   static auto* table = new std::vector<Backend>{
-      {"dnnl",
-       "oneDNN: convolutions, products, pooling, softmax, layer norm on CPUs",
-       dnnl::Partition,
-       {dnnl::Generate, [] { return runtime::PluginProblem("dnnl"); }},
-       dnnl::PartitionQuantized,
-       dnnl::PartitionPaying,
-       [] { return runtime::PluginVersion("dnnl"); },
-       dnnl::IsLikely},
+      {"dnnl", "oneDNN: convolutions, products, pooling, softmax, layer norm on CPUs", dnnl::Partition,
+       OfPlugin(dnnl::Generate, "dnnl"), dnnl::PartitionQuantized, dnnl::PartitionPaying,
+       [] { return runtime::PluginVersion("dnnl"); }, dnnl::IsLikely},
       {"csource",
        "plain C: products of matrices and element-wise operators, as an example",
        [] { return relax::FuseOpsByPattern(csource::Patterns()); },
        {csource::Generate, csource::Missing}},
-      {"cublas",
-       "cuBLASLt: products of matrices with bias and activation on NVIDIA GPUs",
-       cublas::Partition,
-       {cublas::Generate, [] { return runtime::PluginProblem("cublas"); }},
-       nullptr,
-       nullptr,
-       [] { return runtime::PluginVersion("cublas"); }},
-      {"cudnn",
-       "cuDNN: convolutions with bias and ReLU, and attention, on NVIDIA GPUs",
-       cudnn::Partition,
-       {cudnn::Generate, [] { return runtime::PluginProblem("cudnn"); }},
-       nullptr,
-       nullptr,
-       [] { return runtime::PluginVersion("cudnn"); }},
+      {"cublas", "cuBLASLt: products of matrices with bias and activation on NVIDIA GPUs", cublas::Partition,
+       OfPlugin(cublas::Generate, "cublas"), nullptr, nullptr, [] { return runtime::PluginVersion("cublas"); }},
+      {"cudnn", "cuDNN: convolutions with bias and ReLU, and attention, on NVIDIA GPUs", cudnn::Partition,
+       OfPlugin(cudnn::Generate, "cudnn"), nullptr, nullptr, [] { return runtime::PluginVersion("cudnn"); }},
       {"cutlass",
        "CUTLASS: products, convolutions, attention and norms, compiled by nvcc for NVIDIA GPUs",
        cutlass::Partition,

@@ -8,6 +8,7 @@
 #include "deuteron/backend/cutlass/patterns.h"
 #include "deuteron/relax/dpl/registry.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/runtime/plugin_ahead.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::backend {
@@ -43,7 +44,8 @@ void PartitionForAll(bool quantized, IRModule* module, const transform::PassCont
       const IRModule before = *module;
       backend.partition_paying(quantized)->Run(module, context);
       if ((*module)->functions.size() == before->functions.size()) continue;
-      missing = backend.codegen.missing();
+      if (context.opens_libraries_meanwhile) runtime::OpenPluginAhead(backend.name);
+      missing = backend.codegen.WhyNot(context);
       if (!missing.empty()) *module = before;
     }
     if (!missing.empty()) {

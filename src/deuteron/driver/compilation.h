@@ -37,8 +37,9 @@ class Compilation {
 
   /// Stage 1: tidies a graph as it was read.
   IRModule Import(IRModule module);
-  /// Stage 2: from an imported graph to one of which a library has its parts.
-  IRModule ToShared(IRModule imported);
+  /// Stage 2: from an imported graph to one of which a library has its parts. The library is opened first, or, if its
+  /// files are there, `meanwhile`, and nobody has seen then whether it could be.
+  IRModule ToShared(IRModule imported, bool meanwhile = false);
   /// Stage 3: the rest as fused kernels.
   IRModule ToFused(IRModule shared);
   /// Stage 4: kernels with their schedules.

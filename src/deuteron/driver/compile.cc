@@ -133,7 +133,8 @@ IRModule Compilation::Import(IRModule module) {
   return Run("import", "optimising the graph", std::move(module));
 }
 
-IRModule Compilation::ToShared(IRModule imported) {
+IRModule Compilation::ToShared(IRModule imported, bool meanwhile) {
+  scope_.context().opens_libraries_meanwhile = meanwhile;
   return Run("library", "asking for library kernels", std::move(imported));
 }
 
@@ -230,6 +231,16 @@ bool UsesCache(const CompileOptions& options) {
   return !options.cache.empty() && options.instruments.empty() && SplitTargets(options.target).size() == 1;
 }
 
+/// The plugins of functions that libraries compute, but for those that are open.
+std::vector<std::string> NotYetOpen(const IRModule& module) {
+  std::vector<std::string> plugins;
+  for (const relax::ExternalFunction& function : relax::ExternalFunctions(module)) {
+    const bool is_listed = std::find(plugins.begin(), plugins.end(), function.plugin) != plugins.end();
+    if (!is_listed && !runtime::IsPluginOpen(function.plugin)) plugins.push_back(function.plugin);
+  }
+  return plugins;
+}
+
 /// Opens what compiling will need while its passes run: with `options`, what generates code, or, for few runs, a
 /// library that is likely to leave nothing to generate; and what passes have found to be needed. For the current
 /// target.
@@ -281,6 +292,28 @@ class OpeningAhead {
   std::optional<codegen::GeneratorAhead> generator_;
 };
 
+/// The stages up to that of schedules, while what was found to be needed is opened. Where a library could not be, what
+/// that means is for the second stage to say: it leads to one where all of them are open.
+IRModule ToScheduled(Compilation* walk, IRModule module, const CompileOptions& options) {
+  OpeningAhead ahead(module, options);
+  IRModule imported = walk->Import(std::move(module));
+  const transform::DecisionLog::Mark before = walk->decisions().End();
+  for (const bool meanwhile : {true, false}) {
+    module = walk->ToShared(imported, meanwhile);
+    ahead.OpenForRest(module);
+    const std::vector<std::string> awaited = NotYetOpen(module);
+    // Constants that passes replace are not kept for nothing.
+    if (awaited.empty()) imported = IRModule::Empty();
+    module = walk->ToFused(std::move(module));
+    if (codegen::HasKernels(module)) ahead.OpenGenerator();
+    module = walk->ToScheduled(std::move(module));
+    const auto is_usable = [](const std::string& plugin) { return runtime::PluginProblem(plugin).empty(); };
+    if (std::all_of(awaited.begin(), awaited.end(), is_usable)) break;
+    walk->decisions().CutTo(before);
+  }
+  return module;
+}
+
 /// Compiles for one target. Sets `key` to that of the entry, if there is a cache.
 Executable CompileWith(CompileCache* cache, IRModule module, const CompileOptions& options, std::string* key) {
   const GiveBackMemory at_the_end;
@@ -293,12 +326,7 @@ Executable CompileWith(CompileCache* cache, IRModule module, const CompileOption
       return *std::move(found);
     }
   }
-  OpeningAhead ahead(module, options);
-  module = walk.ToShared(walk.Import(std::move(module)));
-  ahead.OpenForRest(module);
-  module = walk.ToFused(std::move(module));
-  if (codegen::HasKernels(module)) ahead.OpenGenerator();
-  return walk.ToCode(walk.ToScheduled(std::move(module)), cache, *key);
+  return walk.ToCode(ToScheduled(&walk, std::move(module), options), cache, *key);
 }
 
 }  // namespace

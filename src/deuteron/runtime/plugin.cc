@@ -276,6 +276,15 @@ void OpenPluginAhead(const std::string& name) {
   }
 }
 
+bool IsPluginOpen(const std::string& name) {
+  if (name == kSharedObject) return true;
+  Plugins& plugins = Plugins::Get();
+  const std::unique_lock lock(plugins.mutex, std::try_to_lock);
+  if (!lock) return false;
+  const auto it = plugins.by_name.find(name);
+  return it != plugins.by_name.end() && it->second.problem.empty();
+}
+
 std::string PluginVersion(const std::string& name) {
   const TVMFFISafeCallType version = FindPlugin(name).version;
   return version == nullptr ? "" : Function::InvokeExternC(nullptr, version).cast<std::string>();

@@ -219,6 +219,23 @@ TEST(Report, SurvivesItsJson) {
   EXPECT_TRUE(DecisionsFromJson("").decisions().empty());
 }
 
+TEST(Report, DecisionsThatWereTakenBackAreNotInTheLog) {
+  transform::DecisionLog log = RunPasses(kChain, kPasses);
+  const auto before = WriteText(BuildReport(log), "m");
+  const transform::DecisionLog::Mark end = log.End();
+  const size_t size = log.decisions().size();
+  log.Add({.pass = "FuseOps", .subject = "taken back", .reason = transform::Reason::kFused, .message = "again"});
+  EXPECT_EQ(log.decisions().size(), size + 1);
+  log.CutTo(end);
+  EXPECT_EQ(log.decisions().size(), size);
+  EXPECT_EQ(WriteText(BuildReport(log), "m"), before);
+  // What comes next has its own texts.
+  log.Add({.pass = "FuseOps", .subject = "stays", .reason = transform::Reason::kFused, .message = "again"});
+  std::string last;
+  for (const transform::Decision& decision : log.decisions()) last = std::string(decision.subject);
+  EXPECT_EQ(last, "stays");
+}
+
 TEST(Report, EveryOperatorHasAKernelAndEveryEdgeAVerdict) {
   const IRModule module = script::ParseModule(kChain, "module.py");
   const FusionReport report = BuildReport(Explain(module, {}));

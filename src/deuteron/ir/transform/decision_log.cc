@@ -69,6 +69,11 @@ void DecisionLog::Add(const Decision& decision) {
 
 void DecisionLog::Clear() { *this = DecisionLog(); }
 
+void DecisionLog::CutTo(const Mark& mark) {
+  size_ = mark.size;
+  bytes_.resize(mark.bytes);
+}
+
 uint64_t DecisionLog::TakeNumber(size_t* at) const {
   uint64_t number = 0;
   for (int shift = 0;; shift += 7) {

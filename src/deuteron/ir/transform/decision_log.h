@@ -68,6 +68,13 @@ class DecisionLog {
   void Add(const Decision& decision);
   void Clear();
 
+  /// Where the log ends, and what it is cut to: decisions that were taken back.
+  struct Mark {
+    size_t size, bytes;
+  };
+  Mark End() const { return {size_, bytes_.size()}; }
+  void CutTo(const Mark& mark);
+
   /// From the first decision to the last. What it refers to lasts until the next step.
   class Iterator {
    public:

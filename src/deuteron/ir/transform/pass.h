@@ -122,6 +122,9 @@ class PassContext {
   std::vector<std::shared_ptr<PassInstrument>> instruments;
   /// Where passes write their verdicts; never null.
   std::shared_ptr<DecisionLog> decisions = std::make_shared<DecisionLog>();
+  /// Whether what libraries would compute is theirs as soon as their files are there, while they are being opened:
+  /// whoever says so sees, before what is compiled is used, whether they could be.
+  bool opens_libraries_meanwhile = false;
   /// Finds a required pass by name; set by the driver. May be empty.
   std::function<Pass(const std::string&)> find_pass;
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/expr.h"
 
 namespace deuteron::relax {
@@ -61,6 +62,14 @@ struct LibraryCodegen {
   /// Empty if what is generated can run in this process; else why not ("libdeuteron_dnnl.so is missing"). May be null:
   /// always.
   std::function<std::string()> missing;
+  /// The same as far as can be told without opening the library. May be null: not at all.
+  std::function<std::string()> absent = nullptr;
+
+  /// Which of the two to go by in a context: empty, or why what is generated cannot run.
+  std::string WhyNot(const transform::PassContext& context) const {
+    const bool is_opened_meanwhile = context.opens_libraries_meanwhile && absent && absent().empty();
+    return is_opened_meanwhile || !missing ? "" : missing();
+  }
 };
 /// Finds the back end that a function's attribute Codegen names; a UsageError if there is none.
 using LibraryLookup = std::function<LibraryCodegen(const std::string& name)>;

@@ -139,14 +139,14 @@ std::vector<std::pair<GlobalVar, Function>> CalledCodegenFunctions(const IRModul
 
 class Runner {
  public:
-  Runner(const LibraryLookup& find, const Map<String, Any>& options, transform::DecisionLog* log)
-      : find_(find), options_(options), log_(log) {}
+  Runner(const LibraryLookup& find, const Map<String, Any>& options, const transform::PassContext& context)
+      : find_(find), options_(options), context_(context) {}
 
   IRModule Run(IRModule module) {
     const auto functions = CalledCodegenFunctions(module);
     modules_ = ModuleAttr<Array<Any>>(module, kModules);
     for (const auto& [var, function] : functions) Translate(var, function, module);
-    fusion::RecordLibraryFunctions(module, translated_, log_);
+    fusion::RecordLibraryFunctions(module, translated_, context_.decisions.get());
     CallReplacer replacer(symbols_);
     module = UpdateFunctions(
         std::move(module), [&](const GlobalVar&, const Function& function) { return replacer.RewriteBody(function); });
@@ -200,7 +200,7 @@ class Runner {
       DEUTERON_THROW(UnsupportedError) << "function " << symbol << ": the back end \"" << library
                                        << "\" has no generator";
     }
-    if (const std::string missing = it->second.missing ? it->second.missing() : ""; !missing.empty()) {
+    if (const std::string missing = it->second.WhyNot(context_); !missing.empty()) {
       DEUTERON_THROW(UnsupportedError) << "function " << symbol << " is for the back end \"" << library
                                        << "\", which cannot run here: " << missing << "; compile with --backend none";
     }
@@ -209,7 +209,7 @@ class Runner {
 
   const LibraryLookup& find_;
   const Map<String, Any>& options_;
-  transform::DecisionLog* log_;
+  const transform::PassContext& context_;
   std::map<std::string, LibraryCodegen> libraries_;
   ConstantNames names_;
   Array<Any> modules_;
@@ -286,7 +286,7 @@ Pass RunCodegen(LibraryLookup find, Map<String, Any> target_options, std::vector
   const auto dead_code = DeadCodeElimination(std::move(entry_functions));
   return transform::ModulePass({.name = "RunCodegen"}, [find = std::move(find), target_options, dead_code](
                                                            IRModule module, const transform::PassContext& context) {
-    module = Runner(find, target_options, context.decisions.get()).Run(std::move(module));
+    module = Runner(find, target_options, context).Run(std::move(module));
     dead_code->Run(&module, context);
     return module;
   });
