@@ -246,5 +246,28 @@ TEST(ScheduleRules, CodeOfFewCallsIsShort) {
   }
 }
 
+/// Tiles that are transposed in registers are code for each of their vectors: what runs once has them where it is
+/// large.
+TEST(ScheduleRules, FewCallsTransposeTilesOfLargeTensors) {
+  const auto transposition = [](int64_t side) {
+    const te::Tensor x = te::Placeholder({I64(side), I64(side)}, kFloat, "x");
+    return te::CreatePrimFunc({x, te::Compute(
+                                      {I64(side), I64(side)},
+                                      [&](const Array<Var>& i) {
+                                        return x({i[1], i[0]}) * MakeConst(kFloat, 2.0);
+                                      },
+                                      "transposed")});
+  };
+  const auto scheduled = [](const PrimFunc& func, const std::string& calls) {
+    return ApplyScheduleRules(func, Target::Parse("llvm -threads=2 -mcpu=x86-64-v4" + calls)).func;
+  };
+  const PrimFunc small = transposition(64), large = transposition(4096);
+  const PrimFunc once = scheduled(small, " -expected-calls=1");
+  ExpectSame(small, once, 0);
+  EXPECT_LT(StoresInCode(once), StoresInCode(scheduled(small, "")));
+  EXPECT_TRUE(StructuralEqual()(scheduled(small, " -expected-calls=1000000000"), scheduled(small, "")));
+  EXPECT_TRUE(StructuralEqual()(scheduled(large, " -expected-calls=1"), scheduled(large, "")));
+}
+
 }  // namespace
 }  // namespace deuteron::tir

@@ -147,6 +147,38 @@ void Apply(Schedule* schedule, const Block& name, const Transposed& transposed, 
   schedule->Parallel(FuseAll(schedule, outer));
 }
 
+/// Cycles that an element takes longer that is read along another axis, in the second cache and from memory.
+constexpr double kCyclesOfStray = 4, kCyclesOfStrayFromMemory = 16;
+
+/// Instructions on one vector; those that read where others say take several for each lane (measured).
+double InstructionsOf(const SBlock& block, int64_t lanes) {
+  constexpr double kFewest = 16, kOfIndirect = 4;
+  double instructions = std::max(OpsPerInstance(block), kFewest);
+  PostOrderVisit(block->body, [&](const ObjectRef& node) {
+    const auto* load = node.as<BufferLoadNode>();
+    if (load == nullptr) return;
+    bool is_indirect = false;
+    for (const PrimExpr& index : load->indices) {
+      PostOrderVisit(index, [&](const ObjectRef& inner) { is_indirect |= inner.as<BufferLoadNode>() != nullptr; });
+    }
+    if (is_indirect) instructions += kOfIndirect * static_cast<double>(lanes);
+  });
+  return instructions;
+}
+
+/// Whether, of calls that are known to be few, what tiles save is less than what it takes to make their code.
+bool TakesLongerToMake(const SBlock& block, double copies, const Target& target) {
+  const CostModel costs(target.machine);
+  double elements = 1;
+  for (const IterVar& iter : block->iter_vars) elements *= static_cast<double>(AssumedExtent(iter->dom->extent));
+  const auto* store = block->body.as<BufferStoreNode>();
+  const double bytes = elements * store->buffer->dtype.bytes();
+  const bool is_cached = bytes <= static_cast<double>(target.machine.l2.Share());
+  const double cores = static_cast<double>(std::min(target.machine.threads, target.machine.cores));
+  const double saved = elements * (is_cached ? kCyclesOfStray : kCyclesOfStrayFromMemory) / cores;
+  return saved < costs.CyclesToMake(copies * InstructionsOf(block, Lanes(target)));
+}
+
 bool ScheduleAsItIs(Schedule* schedule, const Block& name, const Target& target) {
   if (!HasPlainLoops(*schedule, name)) return false;
   const int64_t lanes = Lanes(target);
@@ -165,6 +197,8 @@ bool ScheduleAsItIs(Schedule* schedule, const Block& name, const Target& target)
   // Copies of what is computed, one for each vector.
   if (result.length / lanes * operand.length > most) result.length = operand.length = lanes;
   if (operand.length > most) return false;
+  const int64_t copies = (result.length / std::min(lanes, result.length) + 1) * operand.length;
+  if (TakesLongerToMake(block, static_cast<double>(copies), target)) return false;
   try {
     Apply(&attempt, name, *transposed, result, operand, target);
   } catch (const ffi::Error& error) {
