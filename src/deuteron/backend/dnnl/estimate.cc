@@ -297,8 +297,9 @@ Making MakingOf(const JsonKernel& kernel, const Type& result, bool is_convolutio
     return {kSecondsOfOpenPair, kSecondsOfOpenPair};
   }
   if (is_product) {
-    if (kernel.inputs[0].ty().as<TensorTypeNode>()->dtype.bits() == 8) return kOfBytes;
-    return MakingOfProduct(DimsOf(result));
+    const Making making = MakingOfProduct(DimsOf(result));
+    if (kernel.inputs[0].ty().as<TensorTypeNode>()->dtype.bits() != 8) return making;
+    return making.light == kOfRows.light ? kOfRowsOfBytes : kOfBytes;
   }
   if (!is_convolution) return kernel.attrs.at("op") == "layer_norm" ? kOfNorm : kOfOther;
   return MakingOfConvolution(DimsOf(kernel.inputs[1]->ty), kernel.attrs.at("groups"));
@@ -333,7 +334,9 @@ std::string TextOfGenerated(const JsonKernel& kernel, const Type& result) {
   return text;
 }
 
-double EstimateOpening() { return kSecondsToOpen; }
+double EstimateOpening() { return kSecondsToOpen / CoresAtWork(Target::Current().machine); }
+
+double EstimateScalars() { return kSecondsOfScalars / CoresAtWork(Target::Current().machine); }
 
 double EstimatePlace() { return kSecondsOfPlace; }
 
@@ -393,7 +396,7 @@ double EstimateRoundTrip(const Type& type) {
   return 2 * tir::CostModel(Target::Current().machine).SecondsToMove(relax::AssumedBytes(type));
 }
 
-AttentionEstimate EstimateAttention(const Type& scores) {
+AttentionEstimate EstimateAttention(const Type& scores, bool is_plain) {
   const std::vector<int64_t> dims = DimsOf(scores);
   const double bytes = relax::AssumedBytes(scores);
   const int64_t batch = dims.size() < 3 ? 1 : std::max<int64_t>(Product(dims, 0, dims.size() - 2), 1);
@@ -402,7 +405,7 @@ AttentionEstimate EstimateAttention(const Type& scores) {
   const tir::CostModel costs(Target::Current().machine);
   return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
           .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
-          .generated_once = SecondsOfScores(dims, costs)};
+          .generated_once = SecondsOfScores(dims, is_plain, costs)};
 }
 
 }  // namespace deuteron::backend::dnnl

@@ -8,9 +8,11 @@
 
 namespace deuteron::backend::dnnl {
 
-/// By what part, and by how many seconds, choices for few runs may differ that count as one another's equal: of those
-/// the one is taken that holds the least memory.
-inline constexpr double kEqualPart = 1.1, kEqualSeconds = 2.5e-3;
+/// By what part the processes of choices for few runs may differ that count as one another's equal: of those the one is
+/// taken that holds the least memory.
+inline constexpr double kEqualPart = 1.1;
+/// Seconds that a process takes whatever is chosen: to begin and to end, and for each operator.
+inline constexpr double kSecondsOfProcess = 20e-3, kSecondsOfOperator = 0.08e-3;
 
 struct KernelEstimate {
   /// Seconds on all threads of the current target.
@@ -39,8 +41,11 @@ std::string TextOfGenerated(const JsonKernel& kernel, const Type& result);
 /// A number as such a text has it.
 std::string TextOfNumber(double number);
 
-/// Seconds to open the library; what generates code takes as long.
+/// Seconds of all cores to open the library, which one of them does while others compile; what generates code takes as
+/// long.
 double EstimateOpening();
+/// Seconds to compile what makes single elements for a kernel of the library, with numbers of its own.
+double EstimateScalars();
 /// Seconds that it takes longer to fuse a generated kernel, at each place in the graph, than to plan one of the
 /// library.
 double EstimatePlace();
@@ -66,6 +71,7 @@ struct AttentionEstimate {
   double generated_once = 0;
 };
 /// Of attention whose scores are of type `scores`, by the library a part of the batch at a time.
-AttentionEstimate EstimateAttention(const Type& scores);
+/// `is_plain`: nothing lies between its products and the softmax.
+AttentionEstimate EstimateAttention(const Type& scores, bool is_plain);
 
 }  // namespace deuteron::backend::dnnl

@@ -20,13 +20,14 @@ double SecondsToCompile(const Making& making, bool transforms, double in_runs) {
   return transforms ? kSecondsOfTiles : in_runs <= kLightSeconds ? making.light : making.heavy;
 }
 
-double SecondsOfScores(const std::vector<int64_t>& dims, const tir::CostModel& costs) {
+double SecondsOfScores(const std::vector<int64_t>& dims, bool is_plain, const tir::CostModel& costs) {
   if (dims.size() < 2 || dims[dims.size() - 2] <= kFewRows) return kSecondsOfFewRowsAttention;
   // Of both products, whose depth is as a rule that of a head.
   constexpr double kDepth = 64;
   const double ops = 2 * 2 * kDepth * Product(dims, 0, dims.size());
   const double in_run = CoresAtWork(costs.machine()) * costs.LeastSeconds(ops, DataType::Float(32));
-  return in_run <= kLightSeconds ? kSecondsOfLightAttention : kSecondsOfAttention;
+  if (in_run > kLightSeconds) return kSecondsOfAttention;
+  return is_plain ? kSecondsOfPlainAttention : kSecondsOfLightAttention;
 }
 
 std::vector<int64_t> DimsOf(const Type& type) {

@@ -26,17 +26,21 @@ struct Making {
 };
 /// Measured, fitted to networks: convolutions with a window, of which each place at an edge has code of its own; with
 /// one in groups of several channels; of single channels; of one pixel; products; those of few rows; those of bytes;
-/// norms, with what is fused with them; and others.
+/// the same of few rows; norms, with what is fused with them; and others.
 inline constexpr Making kOfWindow = {12e-3, 8e-3}, kOfGroups = {17e-3, 12e-3}, kOfDepthwise = {6e-3, 5.5e-3},
                         kOfPixel = {9e-3, 2.5e-3}, kOfProduct = {9e-3, 2.5e-3}, kOfRows = {3.5e-3, 1.5e-3},
-                        kOfBytes = {9e-3, 4e-3}, kOfNorm = {6e-3, 6e-3}, kOfOther = {6e-3, 3e-3};
+                        kOfBytes = {9e-3, 4e-3}, kOfRowsOfBytes = {4e-3, 2e-3}, kOfNorm = {11e-3, 11e-3},
+                        kOfOther = {6e-3, 3e-3};
+/// Seconds of a core to compile what makes single elements that a kernel reads, with numbers of its own, where that
+/// kernel is the library's: of a generated one it is a part.
+inline constexpr double kSecondsOfScalars = 1.5e-3;
 /// Times as long takes one of sizes that are not known, whose tiles have remainders of any size; and seconds that a
 /// product of two values of the run takes of such sizes, where all of its loops have them.
 inline constexpr double kTimesOfOpen = 3, kSecondsOfOpenPair = 100e-3;
-/// The same for products of transformed tiles, with both transforms; for attention (that is not optimised; of few
-/// rows), and for a loop, beyond their parts.
-inline constexpr double kSecondsOfTiles = 60e-3, kSecondsOfAttention = 25e-3, kSecondsOfLightAttention = 8e-3,
-                        kSecondsOfFewRowsAttention = 6e-3, kSecondsOfLoop = 5e-3;
+/// The same for products of transformed tiles, with both transforms; for attention (that is not optimised, and where
+/// nothing lies between its products and the softmax; of few rows), and for a loop, beyond their parts.
+inline constexpr double kSecondsOfTiles = 60e-3, kSecondsOfAttention = 25e-3, kSecondsOfLightAttention = 4e-3,
+                        kSecondsOfPlainAttention = 2e-3, kSecondsOfFewRowsAttention = 6e-3, kSecondsOfLoop = 5e-3;
 /// What a core computes in such a time, in all expected runs, is no more than what is left unoptimised.
 inline constexpr double kLightSeconds = 120e-6;
 /// So many are few: of them and of columns there is one tile of registers, or a few.
@@ -47,7 +51,7 @@ Making MakingOfProduct(const std::vector<int64_t>& result);
 /// On one core; `in_runs`: what it computes in all of them.
 double SecondsToCompile(const Making& making, bool transforms, double in_runs);
 /// Seconds to compile attention whose scores have such sizes, beyond its parts: one function on one core.
-double SecondsOfScores(const std::vector<int64_t>& dims, const tir::CostModel& costs);
+double SecondsOfScores(const std::vector<int64_t>& dims, bool is_plain, const tir::CostModel& costs);
 
 /// Extents, assumed where they are not known.
 std::vector<int64_t> DimsOf(const Type& type);

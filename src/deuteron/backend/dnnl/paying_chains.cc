@@ -79,12 +79,15 @@ class PayingChains {
                                 const std::function<double(const std::vector<bool>&)>& seconds) const {
     const std::vector<bool> choices[] = {std::vector<bool>(chosen.size(), false),
                                          std::vector<bool>(chosen.size(), true), chosen};
+    const double in_any_case = kSecondsOfProcess + kSecondsOfOperator * static_cast<double>(block_.bindings().size());
     std::vector<double> taken;
-    for (const std::vector<bool>& choice : choices) taken.push_back(seconds(choice) + SecondsOfLargest(choice));
+    for (const std::vector<bool>& choice : choices) {
+      taken.push_back(in_any_case + seconds(choice) + SecondsOfLargest(choice));
+    }
     const double least = *std::min_element(taken.begin(), taken.end());
     size_t best = std::size(choices);
     for (size_t i = 0; i < std::size(choices); ++i) {
-      if (taken[i] > kEqualPart * least + kEqualSeconds) continue;
+      if (taken[i] > kEqualPart * least) continue;
       const auto rank = [&](size_t choice) {
         const bool is_divided = choice + 1 == std::size(choices);
         return std::tuple(MemoryOf(choices[choice]), is_divided, taken[choice]);
@@ -153,13 +156,15 @@ class PayingChains {
   /// library, or the generator of code where nothing else needs it.
   void AddMaking() {
     AddWeights();
-    std::map<std::string, std::vector<size_t>> library, generated;
+    std::map<std::string, std::vector<size_t>> library, generated, with_scalars;
     std::vector<size_t> all;
     for (size_t i = 0; i < chains_.size(); ++i) {
       const auto& [chain, kernel] = chains_[i];
       all.push_back(KernelChoice::kFirstKernel + i);
       const Type& type = TypeOf(chains_[i]);
-      texts_.push_back({OfLibrary(TextOfKernel(kernel, type)), TextOfGenerated(kernel, type) + ScalarsOf(chain)});
+      const std::string scalars = ScalarsOf(chain);
+      if (!scalars.empty()) with_scalars[scalars].push_back(all.back());
+      texts_.push_back({OfLibrary(TextOfKernel(kernel, type)), TextOfGenerated(kernel, type) + scalars});
       library[texts_.back().library].push_back(all.back());
       generated[texts_.back().generated].push_back(all.back());
     }
@@ -167,6 +172,9 @@ class PayingChains {
       return estimates_[kernels.front() - KernelChoice::kFirstKernel];
     };
     const std::set<std::string>& made = *around_.made;
+    for (const auto& [text, kernels] : with_scalars) {
+      choice_.AddShared(KernelChoice::kLibrary, kernels, EstimateScalars());
+    }
     for (const auto& [text, kernels] : library) {
       if (made.count(text) != 0) continue;
       choice_.AddShared(KernelChoice::kLibrary, kernels, InStarts(estimate(kernels).library_once));
@@ -323,7 +331,7 @@ class PayingChains {
       const Type& scores = TypeOf(chains_[i]);
       std::vector<size_t> kernels = AttentionAround(i);
       if (IsOpen(scores) || (kernels.empty() && !IsOfScores(i))) continue;
-      const AttentionEstimate estimate = EstimateAttention(scores);
+      const AttentionEstimate estimate = EstimateAttention(scores, /*is_plain=*/!kernels.empty());
       if (kernels.empty()) {
         // What lies between the three is fused with them, and stores scores where it is not.
         kernels = {KernelChoice::kFirstKernel + i};
