@@ -166,6 +166,40 @@ Value OnItsSide(Value value) {
 
 void SwapLast(Dims* dims) { std::swap((*dims)[dims->size() - 2], dims->back()); }
 
+Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs);
+
+/// Whether a convolution is of images of one pixel by windows of one, of float32.
+bool IsOfOnePixel(const JsonNode& node, const std::vector<Value>& inputs) {
+  const Value &src = inputs.at(0), &weights = inputs.at(1);
+  const auto is_one = [](const Dims& dims) {
+    return std::all_of(dims.begin() + 2, dims.end(), [](int64_t dim) { return dim == 1; });
+  };
+  const Dims padding = DimsOf(node.attrs, "padding");
+  return src.desc.get_data_type() == memory::data_type::f32 && weights.desc.get_data_type() == memory::data_type::f32 &&
+         ResultType(node) == memory::data_type::f32 && node.attrs.at("groups") == 1 && is_one(src.desc.get_dims()) &&
+         is_one(weights.desc.get_dims()) &&
+         std::all_of(padding.begin(), padding.end(), [](int64_t n) { return n == 0; });
+}
+
+/// Such a convolution, as the product that it is. oneDNN has no kernel for it as a convolution but that of its general
+/// products, all variants of which the first call of one generates, on one thread, for as long as twenty primitives.
+Value AddPixels(PlanBuilder* plan, JsonNode node, std::vector<Value> inputs) {
+  const size_t rank = inputs[0].desc.get_ndims() - 2;
+  node.attrs["transposed"] = true;
+  const size_t bias = node.attrs.at("bias") ? 2 : inputs.size();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (i == bias) continue;
+    Dims dims = inputs[i].desc.get_dims();
+    dims.resize(dims.size() > rank ? dims.size() - rank : 1, 1);
+    inputs[i] = Reshape(plan, inputs[i], dims);
+  }
+  Value dst = AddMatmul(plan, node, inputs);
+  Dims out = dst.desc.get_dims();
+  out.resize(out.size() + rank, 1);
+  dst.desc = dst.desc.reshape(out);
+  return dst;
+}
+
 Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
   Value src = inputs.at(0), weights = inputs.at(1);
   Dims in = src.desc.get_dims();
@@ -183,6 +217,7 @@ Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<
                   1);
   }
   if (IsEmpty(out)) return Empty(plan, node, out);
+  if (!IsEmpty(in) && IsOfOnePixel(node, inputs)) return AddPixels(plan, node, inputs);
   if (IsEmpty(in)) {
     // All of it is padding, which oneDNN takes from images of some size only.
     for (size_t i = 0; i < rank; ++i) in[2 + i] += padding[i] + padding[rank + i];
