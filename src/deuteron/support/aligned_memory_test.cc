@@ -55,6 +55,22 @@ TEST(AlignedMemory, IsNoMoreThanWasAskedFor) {
   TrimAligned();
 }
 
+/// Pages that are made at once are those of the block, and keep what was written to them before.
+TEST(AlignedMemory, IsFaultedInAsItIs) {
+  for (const int64_t bytes : {int64_t{100}, kPage + 1, (int64_t{1} << 20) + 7, (int64_t{2} << 20) + 3 * kPage}) {
+    auto* const memory = static_cast<unsigned char*>(AllocAligned(bytes));
+    for (int64_t at = 0; at < bytes; at += kPage + 1) memory[at] = static_cast<unsigned char>(at / kPage + 1);
+    memory[bytes - 1] = 99;
+    FaultIn(memory, bytes);
+    EXPECT_EQ(memory[bytes - 1], 99);
+    for (int64_t at = 0; at < bytes - 1; at += kPage + 1) {
+      ASSERT_EQ(memory[at], static_cast<unsigned char>(at / kPage + 1)) << bytes;
+    }
+    FreeAligned(memory);
+  }
+  FaultIn(nullptr, 0);
+}
+
 TEST(AlignedMemory, IsGivenInProcessesForkedWhileAnotherThreadIsGivenSome) {
 #if DEUTERON_THREAD_SANITIZER
   GTEST_SKIP() << "ThreadSanitizer knows nothing of locks that are held across a fork";

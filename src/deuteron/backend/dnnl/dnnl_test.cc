@@ -285,6 +285,23 @@ TEST(Dnnl, ChainsOnImagesOfOnePixel) {
   }
 }
 
+/// Convolutions of them are products, of any rank, with weights of the run and constant ones.
+TEST(Dnnl, ConvolutionsOfOnePixel) {
+  for (const std::string pixel : {", 1", ", 1, 1", ", 1, 1, 1"}) {
+    const std::string conv = "R.nn.conv" + std::to_string(pixel.size() / 3) + "d";
+    for (const std::string images : {"1", "3", "\"n\""}) {
+      SCOPED_TRACE(conv + " of " + images);
+      const std::string x = "x: " + T(images + ", 20" + pixel), w = "w: " + T("40, 20" + pixel),
+                        b = "b: " + T("1, 40" + pixel), s = "s: " + T("40" + pixel),
+                        r = "r: " + T(images + ", 40" + pixel);
+      const std::vector<std::string> chain = {"a = " + conv + "(x, w)", "c = R.add(a, b)", "d = R.nn.relu(c)",
+                                              "e = R.multiply(d, s)", "gv = R.add(e, r)"};
+      ExpectAgrees(MakeModule(x + ", " + w + ", " + b + ", " + s + ", " + r, chain), 0, {1, 4});
+      ExpectAgrees(MakeModule(x + ", " + w, {"a = " + conv + "(x, w)", "gv = R.sigmoid(a)"}), 0, {1, 4});
+    }
+  }
+}
+
 /// Inputs that contradict each other where no type shows it.
 TEST(Dnnl, DimensionsThatDoNotAgreeAreRefused) {
   struct Case {
