@@ -67,7 +67,7 @@ struct Stripe {
 
   void Run(int64_t begin, int64_t end) const {
 #if defined(__x86_64__)
-    static const bool has_avx = __builtin_cpu_supports("avx") != 0;
+    static const bool has_avx = (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx) == dnnl_cpu_isa_avx;
     if (has_avx) return Blocks(begin, end);
 #endif
     Plain(0, begin, end);

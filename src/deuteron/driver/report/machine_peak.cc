@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "deuteron/runtime/cpu_features.h"
 #include "deuteron/runtime/thread_pool.h"
 
 namespace deuteron::report {
@@ -53,8 +54,8 @@ struct PeakKernel {
 
 PeakKernel WidestKernel() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return {MultiplyAdds512, 16};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {MultiplyAdds256, 8};
+  if (runtime::MissingCpuFeatures({"avx512f"}).empty()) return {MultiplyAdds512, 16};
+  if (runtime::MissingCpuFeatures({"avx2", "fma"}).empty()) return {MultiplyAdds256, 8};
 #endif
   return {};
 }
