@@ -334,7 +334,9 @@ std::string TextOfGenerated(const JsonKernel& kernel, const Type& result) {
   return text;
 }
 
-double EstimateOpening() { return kSecondsToOpen / CoresAtWork(Target::Current().machine); }
+double EstimateOpening(int64_t starts) {
+  return kSecondsToOpen * (1 / CoresAtWork(Target::Current().machine) + static_cast<double>(starts - 1));
+}
 
 double EstimateScalars() { return kSecondsOfScalars / CoresAtWork(Target::Current().machine); }
 

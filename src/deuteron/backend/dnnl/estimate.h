@@ -41,9 +41,9 @@ std::string TextOfGenerated(const JsonKernel& kernel, const Type& result);
 /// A number as such a text has it.
 std::string TextOfNumber(double number);
 
-/// Seconds of all cores to open the library, which one of them does while others compile; what generates code takes as
-/// long.
-double EstimateOpening();
+/// Seconds of all cores to open the library in so many starts of a process: in the first one core does while others
+/// compile, in later ones nobody has anything else to do. What generates code takes as long as that in the first.
+double EstimateOpening(int64_t starts = 1);
 /// Seconds to compile what makes single elements for a kernel of the library, with numbers of its own.
 double EstimateScalars();
 /// Seconds that it takes longer to fuse a generated kernel, at each place in the graph, than to plan one of the

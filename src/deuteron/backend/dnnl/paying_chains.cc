@@ -187,7 +187,8 @@ class PayingChains {
     if (around_.is_step && made.count(loop_) == 0) {
       choice_.AddShared(KernelChoice::kGenerated, all, EstimateLoop());
     }
-    if (!around_.library_is_open) choice_.AddShared(KernelChoice::kLibrary, all, InStarts(EstimateOpening()));
+    if (!around_.library_is_open)
+      choice_.AddShared(KernelChoice::kLibrary, all, EstimateOpening(around_.expected_starts));
     if (!NeedsGenerator()) choice_.AddShared(KernelChoice::kGenerated, all, EstimateOpening());
   }
 
