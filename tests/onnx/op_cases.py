@@ -484,7 +484,10 @@ def main():
 
     def flush():
         nonlocal failures
-        subprocess.run([str(arguments.binary), arguments.mode, *[str(folder) for folder, _, _, _ in pending]], timeout=1800)
+        status = subprocess.run([str(arguments.binary), arguments.mode, *[str(folder) for folder, _, _, _ in pending]], timeout=1800).returncode
+        if status != 0:  # a sanitizer's findings at the end among them
+            failures += 1
+            print(f"FAILED {pending[0][1]} to {pending[-1][1]}\n       status {status} of the process that ran them", flush=True)
         for folder, text, reference, one in pending:
             problem = None
             if (folder / "error.txt").exists():

@@ -20,14 +20,16 @@ constexpr int64_t kHeaderBytes = kAlignment;
 constexpr int kKept = 8;
 
 Header* HeaderOf(void* memory) { return reinterpret_cast<Header*>(static_cast<char*>(memory) - kHeaderBytes); }
+void* MemoryOf(Header* header) { return reinterpret_cast<char*>(header) + kHeaderBytes; }
 
-/// Blocks that a thread keeps.
-using Kept = std::array<void*, kKept>;
+/// Blocks that a thread keeps, by their headers: what follows the one of no bytes lies outside of it, and LeakSanitizer
+/// would not find it.
+using Kept = std::array<Header*, kKept>;
 thread_local Kept kept{};
 
 void FreeKept(void* blocks) {
-  for (void*& block : *static_cast<Kept*>(blocks)) {
-    if (block != nullptr) FreeAligned(HeaderOf(std::exchange(block, nullptr)));
+  for (Header*& block : *static_cast<Kept*>(blocks)) {
+    if (block != nullptr) FreeAligned(std::exchange(block, nullptr));
   }
 }
 
@@ -58,32 +60,33 @@ void* AllocateScratch(const DeuteronContext* context, int64_t bytes) {
     return nullptr;
   };
   if (bytes < 0 || bytes > INT64_MAX / 2) return exhausted();
-  void** best = nullptr;
-  for (void*& block : kept) {
+  Header** best = nullptr;
+  for (Header*& block : kept) {
     // Not one that is far too large: the next request may need it.
-    if (block == nullptr || HeaderOf(block)->capacity < bytes || HeaderOf(block)->capacity / 4 > bytes + 4096) continue;
-    if (best == nullptr || HeaderOf(block)->capacity < HeaderOf(*best)->capacity) best = &block;
+    if (block == nullptr || block->capacity < bytes || block->capacity / 4 > bytes + 4096) continue;
+    if (best == nullptr || block->capacity < (*best)->capacity) best = &block;
   }
-  if (best != nullptr) return std::exchange(*best, nullptr);
+  if (best != nullptr) return MemoryOf(std::exchange(*best, nullptr));
   auto* header = static_cast<Header*>(AllocAligned(kHeaderBytes + bytes));
   if (header == nullptr) return exhausted();
   header->capacity = bytes;
-  return reinterpret_cast<char*>(header) + kHeaderBytes;
+  return MemoryOf(header);
 }
 
 void ReleaseScratch(const DeuteronContext*, void* memory) {
   if (memory == nullptr) return;
-  if (!end_of_thread.FreesKept()) return FreeAligned(HeaderOf(memory));
-  void** smallest = nullptr;
-  for (void*& block : kept) {
+  Header* released = HeaderOf(memory);
+  if (!end_of_thread.FreesKept()) return FreeAligned(released);
+  Header** smallest = nullptr;
+  for (Header*& block : kept) {
     if (block == nullptr) {
-      block = memory;
+      block = released;
       return;
     }
-    if (smallest == nullptr || HeaderOf(block)->capacity < HeaderOf(*smallest)->capacity) smallest = &block;
+    if (smallest == nullptr || block->capacity < (*smallest)->capacity) smallest = &block;
   }
-  if (HeaderOf(*smallest)->capacity < HeaderOf(memory)->capacity) std::swap(*smallest, memory);
-  FreeAligned(HeaderOf(memory));
+  if ((*smallest)->capacity < released->capacity) std::swap(*smallest, released);
+  FreeAligned(released);
 }
 
 }  // namespace deuteron::runtime
