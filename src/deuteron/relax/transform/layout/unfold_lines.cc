@@ -1,9 +1,9 @@
 /// \file
 /// UnfoldLines: a convolution of few channels becomes one whose channels are what its window sees of a line.
 ///
-///     y = conv2d(x, w)   →   u = nn.unfold_lines(x)        (n, h', ow, c · places): a line of the window for each
-///     pixel
-///                            y = conv2d(u, w')             w': (k, c · places, kh, 1), zeros in the places left over
+///     y = conv2d(x, w)   →   u = nn.unfold_lines(x)    (n, h, ow, c, places): for each pixel a line of the window
+///                            y = conv2d(u', w')        u': u as (n, h, ow, c · places)
+///                                                      w': (k, c · places, kh, 1), zeros in the places left over
 ///
 /// A matrix unit multiplies rows that are contiguous along what is summed over, so many elements in each step whatever
 /// they are; an image that comes from outside has one, three or four channels. With those of a window's line beside
