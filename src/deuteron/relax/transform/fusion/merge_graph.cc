@@ -23,25 +23,35 @@ Call At(const Expr& expr, const Span& place) {
   return moved;
 }
 
-/// The bindings that define symbols, as far as a block has been walked.
+/// The bindings that define symbols, as far as a block has been walked. A match_cast defines those that nothing before
+/// it mentions: of the others it says that they are what they are.
 class SymbolDefinitions {
  public:
-  /// Calls `visit` with the binding of each symbol that `binding` mentions, then adds what it defines.
+  /// Calls `visit` with the binding of each symbol that `binding` mentions, itself or in what it takes (which functions
+  /// that are called mention within), then adds what it defines.
   template <typename Visit>
   void Walk(uint32_t index, const Binding& binding, const Visit& visit) {
+    const auto mention = [&](const std::vector<tir::Var>& symbols, bool is_known) {
+      for (const tir::Var& symbol : symbols) {
+        if (const auto it = defined_by_.find(symbol.get()); it != defined_by_.end()) visit(it->second);
+        if (is_known) known_.insert(symbol.get());
+      }
+    };
+    VisitLeaves(BoundValue(binding), [&](const Expr& leaf) {
+      if (leaf->kind == RelaxKind::kVar || leaf->kind == RelaxKind::kDataflowVar)
+        mention(SymbolicVars(leaf.ty()), true);
+    });
     const auto* cast = binding.as<MatchCastNode>();
-    if (!defined_by_.empty()) {
-      const auto note = [&](const tir::Var& var) {
-        if (const auto it = defined_by_.find(var.get()); it != defined_by_.end()) visit(it->second);
-      };
-      for (const tir::Var& var : UsedSymbols(binding)) note(var);
-    }
+    mention(UsedSymbols(binding), cast == nullptr);
     if (cast == nullptr) return;
-    for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) defined_by_.emplace(symbol.get(), index);
+    for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) {
+      if (known_.insert(symbol.get()).second) defined_by_.emplace(symbol.get(), index);
+    }
   }
 
  private:
   std::unordered_map<const Object*, uint32_t> defined_by_;
+  std::unordered_set<const Object*> known_;
 };
 
 }  // namespace
