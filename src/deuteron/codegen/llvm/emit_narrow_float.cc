@@ -140,7 +140,7 @@ llvm::Value* KernelEmitter::Widen(DataType type, llvm::Value* value) {
 llvm::Value* KernelEmitter::NarrowByInstruction(llvm::Value* value, const std::function<llvm::Value*()>& emit_exact) {
   using llvm::Intrinsic::ID;
   constexpr int kIsSubnormal = 0x20;
-  const bool is_wide = target_.HasFeature("avx512bf16") && target_.machine.vector_bits >= 512;
+  const bool is_wide = target_.machine.vector_bits >= 512;
   const unsigned lanes = is_wide ? 16 : 8;
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
   const bool has_instructions =
