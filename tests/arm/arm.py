@@ -5,7 +5,8 @@
 The networks are those of tests/networks and the light ones of the onnx package. Each is compiled for every CPU, run by
 deuteron-run (for ARM that of the preset aarch64, under qemu with no more of an instruction set than that CPU has), and
 compared with `deuteron run` of the same inputs: |difference| <= 1e-4 x max |reference|, since sums are added in another
-order; of networks of bytes three steps of 128. One runs with larger pages, too. What is meant for a CPU is refused by one that lacks its features. Ends with status 1 if anything differs.
+order; of networks of bytes three steps of 128. One runs with larger pages, too, and one is compiled on lesser CPUs than this one. What is meant for a CPU is refused by one that lacks
+its features. Ends with status 1 if anything differs.
 """
 
 import argparse
@@ -36,6 +37,8 @@ QUANTISED = {
 EMULATED = {cpu: cpu for cpu in ("cortex-a53", "cortex-a72", "cortex-a76", "neoverse-n1")}
 # Levels that this machine has, too.
 NATIVE = ("x86-64", "x86-64-v2", "x86-64-v3")
+# Without AVX, without AVX2, without AVX-512, as qemu calls them.
+HOSTS = ("Nehalem", "SandyBridge", "Haswell")
 NETWORKS = ["mobilenetv2", "bert", "decoder", *QUANTISED, *light.NAMES]
 
 
@@ -143,6 +146,21 @@ def check_page_sizes(arguments, work):
     return wrong
 
 
+def check_lesser_hosts(arguments, work):
+    """CPUs that have less than this one, and than /proc/cpuinfo says there: `native` is what the CPU itself says."""
+    model, wrong = work / "hosts.onnx", 0
+    run(sys.executable, ROOT / "tests/networks/make.py", "--size", "small", "mobilenetv2", model)
+    flags = random_inputs(model, work)
+    flags = ["run", model, "--backend", "none", "--cache", "off", *flags, "--output-dir"]
+    run(arguments.command, *flags, work / "host")
+    for cpu in HOSTS:
+        run("qemu-x86_64-static", "-cpu", cpu, arguments.command, *flags, work / cpu)
+        far = difference(work / cpu, work / "host")
+        wrong += not far <= TOLERANCE
+        print(f"{'compiled there':32} {cpu:14} {far:10.1e}{'' if far <= TOLERANCE else '   WRONG'}", flush=True)
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
@@ -163,6 +181,7 @@ def main():
         if not arguments.names:
             wrong += check_refusals(arguments, pathlib.Path(folder))
             wrong += check_page_sizes(arguments, pathlib.Path(folder))
+            wrong += check_lesser_hosts(arguments, pathlib.Path(folder))
     print(f"{wrong} wrong")
     sys.exit(1 if wrong else 0)
 

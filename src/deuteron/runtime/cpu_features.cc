@@ -3,20 +3,19 @@
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #else
+#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
 
 #include <algorithm>
-#include <fstream>
-#include <map>
-#include <sstream>
+#include <cstdint>
 
 namespace deuteron::runtime {
 namespace {
 
 #if defined(__aarch64__)
-/// The kernel's word for it, which programs that emulate a CPU answer too (/proc/cpuinfo may be that of their host).
+/// The kernel's word for it: /proc/cpuinfo may be that of the host of a program that emulates a CPU.
 std::vector<std::string> ReadFeatures() {
   const unsigned long caps = getauxval(AT_HWCAP), more = getauxval(AT_HWCAP2);
   std::vector<std::string> features;
@@ -33,38 +32,63 @@ std::vector<std::string> ReadFeatures() {
   return features;
 }
 #else
-/// The kernel's names that differ from LLVM's.
-std::string FeatureOfFlag(const std::string& flag) {
-  static const std::map<std::string, std::string> renamed = {
-      {"sse4_1", "sse4.1"},
-      {"sse4_2", "sse4.2"},
-      {"pni", "sse3"},
-      {"abm", "lzcnt"},
-      {"pclmulqdq", "pclmul"},
-      {"lahf_lm", "sahf"},
-      {"bmi1", "bmi"},
-      {"avx_vnni", "avxvnni"},
-      {"avx_ifma", "avxifma"},
-      {"avx512_vnni", "avx512vnni"},
-      {"avx512_bf16", "avx512bf16"},
-      {"avx512_fp16", "avx512fp16"},
-      {"avx512_vbmi2", "avx512vbmi2"},
-      {"avx512_bitalg", "avx512bitalg"},
-      {"avx512_vpopcntdq", "avx512vpopcntdq"},
-      {"avx512_vp2intersect", "avx512vp2intersect"},
-      {"amx_tile", "amx-tile"},
-      {"amx_int8", "amx-int8"},
-      {"amx_bf16", "amx-bf16"},
-      {"amx_fp16", "amx-fp16"},
-      {"rdrand", "rdrnd"},
-      {"sha_ni", "sha"},
-      {"cx16", "cx16"},
-      {"3dnowprefetch", "prfchw"},
-      {"fxsr", "fxsr"},
-      {"cx8", "cx8"},
-  };
-  const auto it = renamed.find(flag);
-  return it == renamed.end() ? flag : it->second;
+enum class Register { kEax, kEbx, kEcx, kEdx };
+
+/// State that the operating system has to save for a feature: bits of XCR0.
+constexpr uint64_t kNone = 0, kAvxState = 0x6, kAvx512State = 0xe6, kTileState = 0x60000;
+
+struct Feature {
+  const char* name;
+  /// Where the CPU says that it has it.
+  uint32_t leaf, subleaf;
+  Register in;
+  int bit;
+  uint64_t state;
+};
+
+/// Intel's manual for software developers, volume 2, CPUID.
+constexpr Feature kFeatures[] = {
+    {"sse3", 1, 0, Register::kEcx, 0, kNone},
+    {"ssse3", 1, 0, Register::kEcx, 9, kNone},
+    {"fma", 1, 0, Register::kEcx, 12, kAvxState},
+    {"sse4.1", 1, 0, Register::kEcx, 19, kNone},
+    {"sse4.2", 1, 0, Register::kEcx, 20, kNone},
+    {"movbe", 1, 0, Register::kEcx, 22, kNone},
+    {"popcnt", 1, 0, Register::kEcx, 23, kNone},
+    {"avx", 1, 0, Register::kEcx, 28, kAvxState},
+    {"f16c", 1, 0, Register::kEcx, 29, kAvxState},
+    {"hypervisor", 1, 0, Register::kEcx, 31, kNone},
+    {"bmi", 7, 0, Register::kEbx, 3, kNone},
+    {"avx2", 7, 0, Register::kEbx, 5, kAvxState},
+    {"bmi2", 7, 0, Register::kEbx, 8, kNone},
+    {"avx512f", 7, 0, Register::kEbx, 16, kAvx512State},
+    {"avx512dq", 7, 0, Register::kEbx, 17, kAvx512State},
+    {"avx512cd", 7, 0, Register::kEbx, 28, kAvx512State},
+    {"avx512bw", 7, 0, Register::kEbx, 30, kAvx512State},
+    {"avx512vl", 7, 0, Register::kEbx, 31, kAvx512State},
+    {"avx512vbmi", 7, 0, Register::kEcx, 1, kAvx512State},
+    {"avx512vbmi2", 7, 0, Register::kEcx, 6, kAvx512State},
+    {"avx512vnni", 7, 0, Register::kEcx, 11, kAvx512State},
+    {"avx512bitalg", 7, 0, Register::kEcx, 12, kAvx512State},
+    {"avx512vpopcntdq", 7, 0, Register::kEcx, 14, kAvx512State},
+    {"amx-bf16", 7, 0, Register::kEdx, 22, kTileState},
+    {"avx512fp16", 7, 0, Register::kEdx, 23, kAvx512State},
+    {"amx-tile", 7, 0, Register::kEdx, 24, kTileState},
+    {"amx-int8", 7, 0, Register::kEdx, 25, kTileState},
+    {"avxvnni", 7, 1, Register::kEax, 4, kAvxState},
+    {"avx512bf16", 7, 1, Register::kEax, 5, kAvx512State},
+    {"amx-fp16", 7, 1, Register::kEax, 21, kTileState},
+    {"lzcnt", 0x80000001, 0, Register::kEcx, 5, kNone},
+};
+
+/// What the operating system saves of registers.
+uint64_t SavedState() {
+  constexpr uint32_t kSaves = 1u << 27;
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & kSaves) == 0) return 0;
+  uint32_t low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return uint64_t{high} << 32 | low;
 }
 
 /// The registers of a matrix unit are the process's only if it asks for them, once, before its threads use them.
@@ -73,20 +97,20 @@ bool MayUseMatrixUnit() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
+/// The CPU's own word for it, which programs that emulate one answer too.
 std::vector<std::string> ReadFeatures() {
   std::vector<std::string> features;
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.rfind("flags", 0) != 0) continue;
-    std::istringstream flags(line.substr(line.find(':') + 1));
-    for (std::string flag; flags >> flag;) features.push_back(FeatureOfFlag(flag));
-    break;
+  const uint64_t saved = SavedState();
+  for (const Feature& feature : kFeatures) {
+    uint32_t answer[4] = {};
+    if (__get_cpuid_count(feature.leaf, feature.subleaf, &answer[0], &answer[1], &answer[2], &answer[3]) == 0) continue;
+    const bool is_there = (answer[static_cast<int>(feature.in)] >> feature.bit & 1) != 0;
+    if (is_there && (saved & feature.state) == feature.state) features.emplace_back(feature.name);
   }
   const auto is_of_matrix_unit = [](const std::string& feature) { return feature.starts_with("amx-"); };
   if (std::any_of(features.begin(), features.end(), is_of_matrix_unit) && !MayUseMatrixUnit())
     std::erase_if(features, is_of_matrix_unit);
   std::sort(features.begin(), features.end());
-  features.erase(std::unique(features.begin(), features.end()), features.end());
   return features;
 }
 #endif

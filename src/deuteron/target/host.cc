@@ -2,6 +2,9 @@
 
 #include <sched.h>
 #include <unistd.h>
+#if !defined(__aarch64__)
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <charconv>
@@ -59,17 +62,6 @@ int FirstCpu() {
   return 0;
 }
 
-/// A field of the first CPU in /proc/cpuinfo.
-std::string CpuInfo(std::string_view key) {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line) && !line.empty();) {
-    if (!line.starts_with(key)) continue;
-    const size_t colon = line.find(": ");
-    return colon == std::string::npos ? "" : line.substr(colon + 2);
-  }
-  return "";
-}
-
 bool Contains(const std::vector<std::string>& features, std::string_view feature) {
   return std::find(features.begin(), features.end(), feature) != features.end();
 }
@@ -82,21 +74,45 @@ std::vector<std::string> FindFeatures() {
   return features;
 }
 
+#if defined(__aarch64__)
+/// "0xd0c" of the first CPU.
+std::string PartNumber() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("CPU part") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
+}
+#else
+/// Whether AMD made it, and its family; as runtime::HostCpuFeatures, not what /proc/cpuinfo says of another CPU.
+bool IsAmd(uint32_t* family) {
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  const bool is_amd = ebx == signature_AMD_ebx && ecx == signature_AMD_ecx && edx == signature_AMD_edx;
+  __get_cpuid(1, &eax, &ebx, &ecx, &edx);
+  *family = (eax >> 8 & 0xf) + (eax >> 20 & 0xff);
+  return is_amd;
+}
+#endif
+
 std::string FindCpu() {
   const std::vector<std::string>& features = HostFeatures();
-  if (ArchitectureOf("") == Architecture::kArm) {
-    const std::string part = CpuInfo("CPU part");
-    if (part == "0xd03") return "cortex-a53";
-    if (part == "0xd08") return "cortex-a72";
-    if (part == "0xd0b") return "cortex-a76";
-    if (part == "0xd40") return "neoverse-v1";
-    if (part == "0xd49") return "neoverse-n2";
-    if (part == "0xd4f") return "neoverse-v2";
-    return Contains(features, "dotprod") ? "neoverse-n1" : "generic";
-  }
-  if (CpuInfo("vendor_id") == "AuthenticAMD" && Contains(features, "avx2")) {
+#if defined(__aarch64__)
+  const std::string part = PartNumber();
+  if (part == "0xd03") return "cortex-a53";
+  if (part == "0xd08") return "cortex-a72";
+  if (part == "0xd0b") return "cortex-a76";
+  if (part == "0xd40") return "neoverse-v1";
+  if (part == "0xd49") return "neoverse-n2";
+  if (part == "0xd4f") return "neoverse-v2";
+  return Contains(features, "dotprod") ? "neoverse-n1" : "generic";
+#else
+  constexpr uint32_t kZen2 = 0x17;
+  uint32_t family = 0;
+  if (IsAmd(&family) && Contains(features, "avx2")) {
     if (Contains(features, "avx512f")) return Contains(features, "avxvnni") ? "znver5" : "znver4";
-    return CpuInfo("cpu family") == "23" ? "znver2" : "znver3";
+    return family == kZen2 ? "znver2" : "znver3";
   }
   if (Contains(features, "amx-fp16")) return "graniterapids";
   if (Contains(features, "avx512fp16")) return "sapphirerapids";
@@ -104,6 +120,7 @@ std::string FindCpu() {
   if (Contains(features, "avx512f")) return "x86-64-v4";
   if (Contains(features, "avxvnni")) return "alderlake";
   return Contains(features, "avx2") ? "x86-64-v3" : "x86-64-v2";
+#endif
 }
 
 /// A machine that this one stands in for.

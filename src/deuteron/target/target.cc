@@ -27,7 +27,7 @@ std::vector<std::string> FeaturesOf(std::string_view cpu, Architecture architect
 Machine ModelOf(const Target& target, int64_t vector_bits, int64_t threads) {
   const Architecture architecture = ArchitectureOf(target.triple);
   const bool native = target.cpu == "native";
-  Machine machine = MachineOfCpu(native ? HostCpu() : target.cpu, target.features, architecture, vector_bits, threads);
+  Machine machine = MachineOfCpu(target.CpuOfTable(), target.features, architecture, vector_bits, threads);
   if (native) DescribeHost(&machine);
   return machine;
 }
@@ -78,6 +78,8 @@ void ParseFirstWord(std::string_view word, std::string_view text, std::string* c
 Target::Target() : cpu(PlainestCpu(ArchitectureOf(""))), features(FeaturesOfCpu(cpu, ArchitectureOf(""))) {
   machine = ModelOf(*this, VectorBitsOf(features, ArchitectureOf("")), kAssumedThreads);
 }
+
+const std::string& Target::CpuOfTable() const { return cpu == "native" ? HostCpu() : cpu; }
 
 bool Target::HasFeature(std::string_view feature) const {
   return std::binary_search(features.begin(), features.end(), feature,

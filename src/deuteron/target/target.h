@@ -39,6 +39,8 @@ struct Target {
   /// That of "llvm".
   Target();
 
+  /// `cpu`, or that of the table which "native" is most like.
+  const std::string& CpuOfTable() const;
   bool HasFeature(std::string_view feature) const;
   /// The known features that it lacks.
   std::vector<std::string> AbsentFeatures() const;

@@ -216,6 +216,7 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("tune-cpu", target.CpuOfTable());
     function.addFnAttr("target-features", features);
   }
   if (options.verify) {

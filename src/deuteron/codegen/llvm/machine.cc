@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "deuteron/codegen/llvm/finish_loops.h"
+#include "deuteron/target/cpu_table.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -162,7 +163,9 @@ std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const Cod
   std::string error;
   const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (llvm_target == nullptr) DEUTERON_THROW(UsageError) << "target triple " << triple << ": " << error;
-  const std::string cpu = target.cpu == "native" ? llvm::sys::getHostCPUName().str() : target.cpu;
+  // Its features are those of the target alone: LLVM's CPU of the target's name has more of them, which the machine
+  // that runs this (often a virtual one) may lack. That name only says what to prefer (CompileGroup).
+  const std::string cpu(PlainestCpu(ArchitectureOf(target.triple)));
   std::string features;
   for (const std::string& feature : target.features) features += "+" + feature + ",";
   for (const std::string& feature : target.AbsentFeatures()) features += "-" + feature + ",";
@@ -176,9 +179,9 @@ std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const Cod
                                               : llvm::CodeGenOptLevel::None;
   std::unique_ptr<llvm::TargetMachine> machine(
       llvm_target->createTargetMachine(triple, cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
-  if (machine == nullptr || !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
-    DEUTERON_THROW(UsageError) << "the CPU " << cpu << " is not known for " << triple;
-  }
+  DEUTERON_CHECK(machine != nullptr) << "LLVM makes no machine for " << triple;
+  DEUTERON_CHECK(machine->getMCSubtargetInfo()->isCPUStringValid(target.CpuOfTable()))
+      << "LLVM does not know the CPU " << target.CpuOfTable() << " of " << triple;
   return machine;
 }
 

@@ -10,8 +10,7 @@
 
 namespace deuteron::codegen {
 
-/// A machine of this target; not shared between threads. A UsageError names a CPU or triple that LLVM does
-/// not know.
+/// A machine of this target; not shared between threads. A UsageError names a triple that LLVM does not know.
 std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const CodegenOptions& options);
 
 /// Runs LLVM's optimisations.
