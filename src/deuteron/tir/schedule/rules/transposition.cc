@@ -5,7 +5,8 @@
 /// Element by element, each read or each write would touch a line of its own, and use a fraction of it before another
 /// takes its place. A tile is a line of the one axis by a line of the other: its rows are copied to lie together, whole
 /// lines as they are stored, and read from there as columns, which code generation makes a transposition of vectors
-/// (codegen/llvm/emit_transpose.cc). Of an axis that no tile divides the last tile is split off.
+/// (codegen/llvm/emit_transpose.cc). Where several operands lie the other way (the rotation of positions, of keys that
+/// are transposed), rows are not copied but computed of them. Of an axis that no tile divides the last tile is split off.
 #include <algorithm>
 
 #include "deuteron/tir/functor.h"
@@ -22,9 +23,10 @@ struct TileAxis {
   bool divides = true;
 };
 
-/// The read of a block that runs along another axis than its result.
+/// What of a block runs along another axis than its result.
 struct Transposed {
-  size_t read = 0;
+  /// The read; nothing where several do, so that what is computed of them is transposed in their place.
+  std::optional<size_t> read;
   /// Along which the result is contiguous, and the operand.
   size_t result_axis = 0;
   size_t operand_axis = 0;
@@ -62,39 +64,53 @@ std::optional<size_t> IterAlong(const SBlock& block, const PrimExpr& index) {
   return found;
 }
 
-/// The element of 32 or 16 bits that a block reads along another axis; nothing if there is none, or several.
+bool HasTransposableSize(const Buffer& buffer) { return buffer->dtype.bytes() == 4 || buffer->dtype.bytes() == 2; }
+
+/// The element of 32 or 16 bits that a block reads along another axis, or the result of which all operands run along
+/// another; nothing if there is no such element.
 std::optional<Transposed> FindTransposed(const SBlock& block) {
   const auto* store = block->body.as<BufferStoreNode>();
   if (store == nullptr || store->indices.empty()) return std::nullopt;
   const auto result_axis = IterOf(block, store->indices.back());
   if (!result_axis) return std::nullopt;
   const VarNode* along = block->iter_vars[*result_axis]->var.get();
-  const auto is_transposed = [&](const BufferLoadNode* load) {
-    const int bytes = load->buffer->dtype.bytes();
-    if (load->indices.empty() || (bytes != 4 && bytes != 2)) return false;
-    const auto operand_axis = IterAlong(block, load->indices.back());
-    return operand_axis && *operand_axis != *result_axis &&
-           std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
-             return UsesVar(index, [&](const VarNode* var) { return var == along; });
-           });
+  const auto varies = [&](const BufferLoadNode* load) {
+    return std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
+      return UsesVar(index, [&](const VarNode* var) { return var == along; });
+    });
+  };
+  // Along which axis a load runs that is transposed.
+  const auto operand_axis = [&](const BufferLoadNode* load) -> std::optional<size_t> {
+    if (load->indices.empty() || !HasTransposableSize(load->buffer)) return std::nullopt;
+    const auto axis = IterAlong(block, load->indices.back());
+    return axis && *axis != *result_axis && varies(load) ? axis : std::nullopt;
   };
   std::vector<const BufferLoadNode*> loads;
   PostOrderVisit(store->value, [&](const ObjectRef& node) {
     if (const auto* load = node.as<BufferLoadNode>()) loads.push_back(load);
   });
-  const auto found = std::find_if(loads.begin(), loads.end(), is_transposed);
+  const auto found = std::find_if(loads.begin(), loads.end(), operand_axis);
   if (found == loads.end()) return std::nullopt;
   const BufferLoadNode* first = *found;
+  const size_t axis = *operand_axis(first);
   // The same element may be read several times; another of the same tensor would lie in another tile.
   const bool is_one = std::all_of(loads.begin(), loads.end(), [&](const BufferLoadNode* load) {
-    if (!load->buffer.same_as(first->buffer)) return !is_transposed(load);
+    if (!load->buffer.same_as(first->buffer)) return !operand_axis(load);
     return ExprEqual(load->indices, first->indices);
   });
-  const auto read = std::find_if(block->reads.begin(), block->reads.end(),
-                                 [&](const BufferRegion& region) { return region->buffer.same_as(first->buffer); });
-  if (!is_one || read == block->reads.end()) return std::nullopt;
-  return Transposed{static_cast<size_t>(read - block->reads.begin()), *result_axis,
-                    *IterAlong(block, first->indices.back())};
+  if (is_one) {
+    const auto read = std::find_if(block->reads.begin(), block->reads.end(),
+                                   [&](const BufferRegion& region) { return region->buffer.same_as(first->buffer); });
+    if (read == block->reads.end()) return std::nullopt;
+    return Transposed{static_cast<size_t>(read - block->reads.begin()), *result_axis, axis};
+  }
+  const bool all_run_along = std::all_of(loads.begin(), loads.end(), [&](const BufferLoadNode* load) {
+    return !varies(load) || operand_axis(load) == axis;
+  });
+  const bool has_axes = std::all_of(store->indices.begin(), store->indices.end(),
+                                    [&](const PrimExpr& index) { return IsZero(index) || IterOf(block, index); });
+  if (!all_run_along || !has_axes || !HasTransposableSize(store->buffer)) return std::nullopt;
+  return Transposed{std::nullopt, *result_axis, axis};
 }
 
 /// The fewest elements of a tile's row that are worth a vector.
@@ -111,17 +127,44 @@ TileAxis ShareOf(const SBlock& block, size_t iter, int64_t line, int64_t lanes) 
   return {iter, *extent % kShortRow == 0 ? kShortRow : 0, true};
 }
 
-void Apply(Schedule* schedule, const Block& name, const Transposed& transposed, const TileAxis& result,
+/// What brings a tile to its place, with its iterators of both axes.
+struct TileReader {
+  Block name;
+  size_t along = 0, across = 0;
+};
+
+/// Lets `name` compute its result with the axis behind along which its operands run, for another block to transpose.
+TileReader ComputeAlongOperands(Schedule* schedule, const Block& name, const Transposed& axes) {
+  TileReader reader{schedule->CacheWrite(name, "local")};
+  const SBlock block = schedule->Get(name);
+  const Array<PrimExpr>& indices = block->body.as<BufferStoreNode>()->indices;
+  std::vector<LayoutDim> layout;
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    const auto iter = IterOf(block, indices[dim]);
+    if (iter == axes.result_axis) reader.along = dim;
+    if (iter == axes.operand_axis) reader.across = dim;
+    if (iter != axes.operand_axis) layout.push_back(LayoutDim::Whole(static_cast<int64_t>(dim)));
+  }
+  layout.push_back(LayoutDim::Whole(static_cast<int64_t>(reader.across)));
+  schedule->TransformLayout(schedule->WriteBuffer(name), layout);
+  return reader;
+}
+
+void Apply(Schedule* schedule, const Block& computed, const Transposed& transposed, const TileAxis& result,
            const TileAxis& operand, const Target& target) {
   const int64_t lanes = std::min({Lanes(target), result.length, operand.length});
-  const Block copy = schedule->CacheRead(name, transposed.read, "local");
-  const std::vector<Loop> loops = schedule->GetLoops(name);
-  const auto along = schedule->Split(loops[result.iter], std::vector<int64_t>{-1, result.length / lanes, lanes});
-  const auto across = schedule->Split(loops[operand.iter], std::vector<int64_t>{-1, operand.length});
+  // Rows of the tile, and what reads them as columns.
+  const Block copy = transposed.read ? schedule->CacheRead(computed, *transposed.read, "local") : computed;
+  const TileReader reader = transposed.read ? TileReader{computed, result.iter, operand.iter}
+                                            : ComputeAlongOperands(schedule, computed, transposed);
+  const Array<PrimExpr> iters = schedule->GetRealize(reader.name)->iter_values;
+  const Loop result_loop = Downcast<Loop>(iters[reader.along]), operand_loop = Downcast<Loop>(iters[reader.across]);
   std::vector<Loop> outer;
-  for (size_t i = 0; i < loops.size(); ++i) {
-    if (i != result.iter && i != operand.iter) outer.push_back(loops[i]);
+  for (const Loop& loop : schedule->GetLoops(reader.name)) {
+    if (!loop.same_as(result_loop) && !loop.same_as(operand_loop)) outer.push_back(loop);
   }
+  const auto along = schedule->Split(result_loop, std::vector<int64_t>{-1, result.length / lanes, lanes});
+  const auto across = schedule->Split(operand_loop, std::vector<int64_t>{-1, operand.length});
   // Threads share what divides; results are written one after the other where there is a choice.
   const bool result_is_inner = operand.divides;
   outer.push_back(result_is_inner ? across[0] : along[0]);
