@@ -96,8 +96,8 @@ class Estimator {
     const double sums = pixels * sum_length * static_cast<double>(groups * RoundUp(channels, lanes_));
     const double part = HasTiles() ? kUnitConvolutionPart : taps > 1 ? kWindowPart : kPointPart;
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / part;
-    if (groups == 1 && IsForUnit(weight[1])) {
-      cycles.generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack();
+    if (const auto unit = GroupsForUnit(weight[1], weight[0], groups)) {
+      cycles.generated = 2 * sums / UnitOpsPerCycle() / unit->part + CyclesToPack();
       cycles.keeps_bytes = MultipliesBytes();
       return cycles;
     }
@@ -124,7 +124,7 @@ class Estimator {
     const double sums = batch * static_cast<double>(rows * RoundUp(result_[rank - 1], lanes_)) * depth;
     const double library =
         2 * sums / OpsPerCycle() / (HasTiles() ? kUnitProductPart : kProductPart) + CyclesOfUnsigned();
-    if (IsForUnit(left.back())) {
+    if (GroupsForUnit(left.back(), result_.back(), /*groups=*/1)) {
       return {.library = library,
               .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack(),
               .keeps_bytes = MultipliesBytes()};
@@ -220,11 +220,11 @@ class Estimator {
     return costs_.machine().OpsPerCycle(is_rounded && !HasTiles() ? DataType::Float(32) : Precision());
   }
 
-  /// Whether generated code computes sums over so many channels by a matrix unit (PackWeights).
-  bool IsForUnit(int64_t channels) const {
-    if (!(MultipliesBytes() ? IsByConstant() : ProductsAtOnce() == 2)) return false;
+  /// The groups of so many channels that generated code has a matrix unit multiply (PackWeights).
+  std::optional<tir::UnitGroups> GroupsForUnit(int64_t channels, int64_t results, int64_t groups) const {
+    if (!(MultipliesBytes() ? IsByConstant() : ProductsAtOnce() == 2)) return std::nullopt;
     const Op dot = Op::Get(MultipliesBytes() ? "tir.dot_u8i8x4" : "tir.dot_bf16x2");
-    return tir::FindMatrixUnit(Target::Current(), dot) && tir::FillsStep(dot, channels);
+    return tir::GroupsForUnit(Target::Current(), dot, channels, results, groups);
   }
   /// Cycles for a multiply-add where generated code has the unit multiply parts of float16 (PackWeights).
   std::optional<double> CyclesInParts(const tir::ProductSize& size) const {

@@ -55,6 +55,30 @@ std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot) {
 
 bool FillsStep(const Op& dot, int64_t numbers) { return numbers >= ProductsOfDot(dot) * kFewestOfStep; }
 
+std::optional<UnitGroups> GroupsForUnit(const Target& target, const Op& dot, int64_t channels, int64_t results,
+                                        int64_t groups) {
+  const auto unit = FindMatrixUnit(target, dot);
+  if (!unit) return std::nullopt;
+  if (groups == 1) return FillsStep(dot, channels) ? std::optional(UnitGroups{}) : std::nullopt;
+  // With less, vectors of float32 are as fast.
+  constexpr double kLeastPart = 1.0 / 16;
+  const int64_t least_columns = ProductsOfDot(dot) == 2 ? kFewestColumnsOfRounding : 1;
+  UnitGroups best{.part = 0};
+  for (int64_t merged = 1; merged <= groups && kLeastPart * static_cast<double>(merged) <= 1; ++merged) {
+    const int64_t numbers = channels * merged, columns = results / groups * merged;
+    const int64_t panel = PanelColumns(*unit, columns);
+    const bool is_whole = groups % merged == 0 && numbers % ProductsOfDot(dot) == 0 && columns % panel == 0;
+    if (!is_whole || columns < least_columns || !FillsStep(dot, numbers)) continue;
+    const int64_t depth = numbers / ProductsOfDot(dot);
+    const double filled = static_cast<double>(DepthOfStep(*unit, depth)) / static_cast<double>(unit->columns);
+    // A tile of one register of columns loads rows for one product each.
+    const double shared = panel > unit->columns ? 1 : 0.5;
+    const double part = filled * shared / static_cast<double>(merged);
+    if (part > best.part) best = {groups / merged, part};
+  }
+  return best.part < kLeastPart ? std::nullopt : std::optional(best);
+}
+
 int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth) {
   int64_t step = std::min(depth, unit.columns);
   while (depth % step != 0) --step;

@@ -29,8 +29,21 @@ std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot);
 inline constexpr int64_t kFewestOfStep = 4;
 /// Of fewer rows the products of vectors are as fast: the weights are read once either way.
 inline constexpr int64_t kFewestRowsOfUnit = 4;
+/// A vector of floats that is rounded and packed takes as long as multiply-adds with so many columns.
+inline constexpr int64_t kFewestColumnsOfRounding = 32;
 /// Whether a sum over so many numbers (channels) has so many elements.
 bool FillsStep(const Op& dot, int64_t numbers);
+/// The groups of a convolution that the unit computes: each may be several of it, of which one's weights for the
+/// channels of the others are 0.
+struct UnitGroups {
+  int64_t groups = 1;
+  /// Of the time, what tiles that are full and multiply what is wanted would take.
+  double part = 1;
+};
+/// Those of groups of so many channels, with so many results of all, that take the least time; nothing where the target
+/// has no unit for them, or vectors are as fast.
+std::optional<UnitGroups> GroupsForUnit(const Target& target, const Op& dot, int64_t channels, int64_t results,
+                                        int64_t groups);
 /// Elements of a sum of `depth` that a step multiplies: as many as a row of A has, or as divide the sum.
 int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth);
 

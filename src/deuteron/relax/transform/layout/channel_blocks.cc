@@ -1,10 +1,12 @@
 #include "deuteron/relax/transform/layout/channel_blocks.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "deuteron/relax/rewrite/channel_panels.h"
+#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
@@ -36,10 +38,38 @@ ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Pac
   return {length, (channels + length - 1) / length};
 }
 
-std::optional<ChannelBlocks> BlocksOfGroups(int64_t channels, int64_t groups) {
+std::optional<ChannelBlocks> BlocksOfGroups(int64_t channels, int64_t groups, const topi::Packing& packing) {
+  if (!packing.empty()) {
+    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir." + topi::DotOf(packing)));
+    if (unit) {
+      const int64_t length = tir::PanelColumns(*unit, channels / groups);
+      return ChannelBlocks{length, channels / length};
+    }
+  }
   const tir::CostModel costs(Target::Current().machine);
   const int64_t length = costs.WholePanelVectors(channels / groups) * costs.machine().Lanes(32);
   return length == 0 ? std::nullopt : std::optional(ChannelBlocks{length, channels / length});
+}
+
+Constant MergeGroups(const Constant& weight, int64_t groups, int64_t merged) {
+  if (groups == merged) return weight;
+  const auto shape = weight->data.shape();
+  std::vector<int64_t> merged_shape(shape.begin(), shape.end());
+  const int64_t in_one = groups / merged;
+  merged_shape[1] *= in_one;
+  const DataType dtype(weight->data.dtype());
+  Tensor result = runtime::AllocTensor(merged_shape, dtype);
+  auto* out = static_cast<char*>(result.data_ptr());
+  const auto row = static_cast<size_t>(weight->data.numel() / shape[0] * dtype.bytes());
+  const Tensor data = CompactData(weight);
+  const auto* from = static_cast<const char*>(data.data_ptr());
+  std::memset(out, 0, static_cast<size_t>(shape[0]) * row * static_cast<size_t>(in_one));
+  for (int64_t channel = 0; channel < shape[0]; ++channel) {
+    const int64_t place = channel / (shape[0] / groups) % in_one;
+    std::memcpy(out + static_cast<size_t>(channel * in_one + place) * row, from + static_cast<size_t>(channel) * row,
+                row);
+  }
+  return Constant(std::move(result), weight->span);
 }
 
 Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first, WeightMoves* moves) {

@@ -19,8 +19,12 @@ struct ChannelBlocks {
 
 /// Of a weight whose operands have that packing.
 ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Packing& packing);
-/// Blocks of channels of one group each; nothing where groups are no whole vectors, or of one channel.
-std::optional<ChannelBlocks> BlocksOfGroups(int64_t channels, int64_t groups);
+/// Blocks of channels of one group each, of operands that have that packing; nothing where groups are no whole vectors,
+/// or of one channel.
+std::optional<ChannelBlocks> BlocksOfGroups(int64_t channels, int64_t groups, const topi::Packing& packing);
+
+/// A kernel OI… of `groups`, of as many as several of them make one: weights are 0 for the channels of others.
+Constant MergeGroups(const Constant& weight, int64_t groups, int64_t merged);
 
 /// A kernel OI… as OI…o, or as I…O where one block has all channels; with `window_first` as O…Io or …IO. `moves` fills
 /// it.

@@ -173,7 +173,9 @@ class Chooser {
     for (size_t i = 1; i < work.weights.size(); ++i) sums *= static_cast<double>(work.weights[i]);
     if (AreHalves(call)) return sums * *tir::CyclesInParts(Target::Current(), SizeOf(work));
     const DataType operands = DTypeOf(call->args[1]).is_int() ? DataType::Int(8) : DataType::BFloat16();
-    return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands);
+    const auto unit = tir::GroupsForUnit(Target::Current(), operands.is_int() ? bytes_ : floats_, work.weights[1],
+                                         work.weights[0], work.groups);
+    return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands) / unit->part;
   }
 
   /// Whether the convolution gets the channels last: of constant weights, in the layout of ONNX, and not so narrow that
@@ -233,16 +235,20 @@ class Chooser {
   bool IsForUnit(const Call& call) const {
     const auto* attrs = call->attrs.as<ConvAttrsNode>();
     const auto* kernel = call->args[1].as<ConstantNode>();
-    if (kernel == nullptr || attrs->groups != 1) return false;
+    if (kernel == nullptr) return false;
     const DataType dtype(kernel->data.dtype());
     if (AreHalves(call)) {
+      if (attrs->groups != 1) return false;
       const auto work = Work(call, attrs);
       return work && tir::CyclesInParts(Target::Current(), SizeOf(*work));
     }
     const bool is_float = has_floats_ && IsMultipliedAsBfloat16(dtype);
     const bool is_byte = has_bytes_ && dtype.is_int();
-    const auto channels = static_cast<int64_t>(std::string(attrs->kernel_layout).find('I'));
-    return (is_float || is_byte) && tir::FillsStep(is_byte ? bytes_ : floats_, kernel->data.shape()[channels]);
+    if (!is_float && !is_byte) return false;
+    const Op& dot = is_byte ? bytes_ : floats_;
+    const std::string layout(attrs->kernel_layout);
+    const int64_t channels = kernel->data.shape()[layout.find('I')], results = kernel->data.shape()[layout.find('O')];
+    return tir::GroupsForUnit(Target::Current(), dot, channels, results, attrs->groups).has_value();
   }
 
   const Op floats_ = Op::Get("tir.dot_bf16x2"), bytes_ = Op::Get("tir.dot_u8i8x4");

@@ -96,9 +96,6 @@ std::optional<double> ElementsWithout(const Type& type, size_t without) {
   return elements;
 }
 
-/// A vector of floats that is rounded and packed takes as long as multiply-adds with so many columns.
-constexpr int64_t kLeastColumnsOfRounding = 32;
-
 class Packer : public EmittingRewriter {
  public:
   Packer(WeightPrecision* precision, WeightMoves* moves, DataType product_precision)
@@ -135,6 +132,7 @@ class Packer : public EmittingRewriter {
     size_t result_rank, result_axis;
     /// Elements around the data, a pair a dimension; empty: none.
     std::vector<int64_t> pad_width;
+    int64_t groups = 1;
   };
 
   /// Moves bytes as what is centred of them is moved.
@@ -199,8 +197,10 @@ class Packer : public EmittingRewriter {
     bool is_padded = false;
   };
 
-  /// Nothing if the operands may have elements beyond those of a packing, or the target does not multiply such.
+  /// Nothing if the operands may have elements beyond those of a packing, or the target does not multiply such. Groups
+  /// are packed for a unit alone.
   std::optional<Operands> FindOperands(const Layer& layer, Bindings* out) {
+    if (layer.groups != 1 && !GroupsForUnit(layer)) return std::nullopt;
     if (const auto data = operands_.Find(layer.call->args[0])) {
       if (auto bytes = FindBytes(layer, *data, out)) return bytes;
       if (!Target::Current().HasFeature("avx2") || !Fits(layer.weight, DataType::Int(16))) return std::nullopt;
@@ -210,6 +210,14 @@ class Packer : public EmittingRewriter {
       return Operands{"i16x2", pairs, PackedWeight(layer, "i16x2"), Expr()};
     }
     return FindFloats(layer, out);
+  }
+
+  /// The groups that the unit multiplies.
+  std::optional<tir::UnitGroups> GroupsForUnit(const Layer& layer) const {
+    const bool has_bytes = operands_.Find(layer.call->args[0]).has_value();
+    const Op dot = Op::Get(has_bytes ? "tir.dot_u8i8x4" : "tir.dot_bf16x2");
+    const auto shape = layer.weight->data.shape();
+    return tir::GroupsForUnit(Target::Current(), dot, shape[layer.depth_axis], shape[layer.channel_axis], layer.groups);
   }
 
   std::optional<Operands> FindBytes(const Layer& layer, const CentredBytes& data, Bindings* out) {
@@ -260,6 +268,7 @@ class Packer : public EmittingRewriter {
     const Expr& data = layer.call->args[0];
     const DataType dtype = data.ty().as<TensorTypeNode>()->dtype;
     const bool is_rounded = product_precision_ == half && dtype == DataType::Float(32);
+    if (layer.groups != 1) return std::nullopt;
     if (dtype != DataType(layer.weight->data.dtype()) || !(dtype == half || is_rounded)) return std::nullopt;
     const auto shape = layer.weight->data.shape();
     const double rows = ElementsWithout(layer.call.ty(), layer.result_axis).value_or(tir::kUnknownExtent);
@@ -284,12 +293,14 @@ class Packer : public EmittingRewriter {
     const bool is_rounded = product_precision_.is_bfloat16() && weight == DataType::Float(32);
     if (data != weight || !(weight.is_bfloat16() || is_rounded)) return std::nullopt;
     const auto shape = layer.weight->data.shape();
-    int64_t columns = layer.weight->data.numel() / std::max<int64_t>(shape[layer.depth_axis], 1);
-    if (columns < kLeastColumnsOfRounding) return std::nullopt;
-    // Where there is a matrix unit, the vectors' products of pairs are no faster than those of float32.
-    const Op dot = Op::Get("tir.dot_bf16x2");
-    if (tir::FindMatrixUnit(Target::Current(), dot) && !tir::FillsStep(dot, shape[layer.depth_axis]))
-      return std::nullopt;
+    if (layer.groups == 1) {
+      const int64_t columns = layer.weight->data.numel() / std::max<int64_t>(shape[layer.depth_axis], 1);
+      if (columns < tir::kFewestColumnsOfRounding) return std::nullopt;
+      // Where there is a matrix unit, the vectors' products of pairs are no faster than those of float32.
+      const Op dot = Op::Get("tir.dot_bf16x2");
+      const bool has_unit = tir::FindMatrixUnit(Target::Current(), dot).has_value();
+      if (has_unit && !tir::FillsStep(dot, shape[layer.depth_axis])) return std::nullopt;
+    }
     const Expr pairs = Shared({layer.call->args[0], Expr()}, layer.data_axis, "bf16x2", [&] {
       // What computes the data rounds it, too.
       const Expr& wide = layer.call->args[0];
@@ -306,8 +317,11 @@ class Packer : public EmittingRewriter {
   }
 
   Constant PackedWeight(const Layer& layer, const topi::Packing& packing) {
-    return Once(layer.weight, Constant(), packing + std::to_string(layer.depth_axis),
-                [&](WeightMoves*) { return PackWeight(layer.weight, layer.depth_axis, packing); });
+    return Once(layer.weight, Constant(), packing + std::to_string(layer.depth_axis), [&](WeightMoves*) {
+      const auto unit = layer.groups == 1 ? std::nullopt : GroupsForUnit(layer);
+      return PackWeight(unit ? MergeGroups(layer.weight, layer.groups, unit->groups) : layer.weight, layer.depth_axis,
+                        packing);
+    });
   }
 
   /// Data that is packed once for all products of a block that read it.
@@ -341,18 +355,27 @@ class Packer : public EmittingRewriter {
     const size_t channel_axis = out_layout.find('C');
     const std::string data_layout(attrs->data_layout);
     const bool window_first = data_layout.find('C') > 1;
-    std::optional<ChannelBlocks> blocks;
-    if (attrs->groups != 1) {
-      blocks = window_first ? BlocksOfGroups(channels, attrs->groups) : std::nullopt;
-      if (!blocks) return Call();
-    }
+    const bool has_groups = attrs->groups != 1;
+    if (has_groups && !window_first) return Call();
     std::optional<Operands> operands;
-    if (attrs->groups == 1 && data_layout.find('c') == std::string::npos) {
-      operands = FindOperands({call, weight, 1, 0, static_cast<int64_t>(data_layout.find('C')), out_layout.size(),
-                               channel_axis, PadWidth(attrs, data_layout)},
-                              out);
+    int64_t groups = attrs->groups;
+    if (data_layout.find('c') == std::string::npos) {
+      const Layer layer{call,
+                        weight,
+                        1,
+                        0,
+                        static_cast<int64_t>(data_layout.find('C')),
+                        out_layout.size(),
+                        channel_axis,
+                        PadWidth(attrs, data_layout),
+                        groups};
+      operands = FindOperands(layer, out);
+      if (operands && has_groups) groups = GroupsForUnit(layer)->groups;
     }
-    if (!blocks) blocks = BlocksOf(channels, weight, operands ? operands->packing : "");
+    const topi::Packing packing = operands ? operands->packing : "";
+    auto blocks =
+        has_groups ? BlocksOfGroups(channels, groups, packing) : std::optional(BlocksOf(channels, weight, packing));
+    if (!blocks) return Call();
     if (!IsWorthInConv(*blocks, channels, channel_axis > 1)) blocks = {channels, 1};
     const Constant held =
         operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
@@ -361,10 +384,10 @@ class Packer : public EmittingRewriter {
     packed_attrs->padding = attrs->padding;
     if (operands && operands->is_padded) packed_attrs->padding = Array<int64_t>(attrs->padding.size(), 0);
     packed_attrs->dilation = attrs->dilation;
-    packed_attrs->groups = attrs->groups;
+    packed_attrs->groups = groups;
     packed_attrs->data_layout = attrs->data_layout;
     packed_attrs->out_layout = attrs->out_layout;
-    packed_attrs->packing = operands ? operands->packing : "";
+    packed_attrs->packing = packing;
     packed_attrs->out_dtype =
         !operands && held.same_as(weight) ? attrs->out_dtype : call.ty().as<TensorTypeNode>()->dtype;
     // What is summed over lies in the order in which the data has it.

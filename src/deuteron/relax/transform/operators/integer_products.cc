@@ -11,7 +11,8 @@
 ///
 /// So do products of two matrices that the run gives, each with one scale, where the target multiplies bytes.
 ///
-/// The integers of grouped convolutions are float32: their sums are no faster in int32, and as exact while below 2^24.
+/// The integers of grouped convolutions are float32, but where a matrix unit multiplies them as bytes: their sums are
+/// no faster in int32, and as exact while below 2^24.
 ///
 /// It must not touch scales that are computed at run time, convolutions with weights that are, activations whose scale
 /// is not a scalar, weights whose scale does not run along the output channels, or sums that may exceed what is exact.
@@ -36,6 +37,7 @@
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
 
 namespace deuteron::relax {
 namespace {
@@ -106,7 +108,12 @@ class ProductConverter : public EmittingRewriter {
     if (conv == nullptr || conv->data_layout != "NCHW" || conv->kernel_layout != "OIHW" ||
         (!conv->out_layout.empty() && conv->out_layout != "NCHW"))
       return std::nullopt;
-    return Channels{0, 2, conv->groups == 1 ? DataType::Int(32) : DataType::Float(32)};
+    static const Op dot = Op::Get("tir.dot_u8i8x4");
+    const Array<PrimExpr>& shape = *weight->shape;
+    const auto channels = AsConstInt(shape[1]), results = AsConstInt(shape[0]);
+    const bool has_bytes =
+        channels && results && tir::GroupsForUnit(Target::Current(), dot, *channels, *results, conv->groups);
+    return Channels{0, 2, conv->groups == 1 || has_bytes ? DataType::Int(32) : DataType::Float(32)};
   }
 
   const CallNode* Dequantised(const Expr& expr) const {

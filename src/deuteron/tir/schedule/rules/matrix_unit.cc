@@ -52,12 +52,14 @@ struct UnitPlan {
   bool asks_for_panels = true;
 };
 
-/// The axis of `axes` along which the last index grows by one, in blocks of which length if in blocks.
+/// The axis of `axes` along which the last index grows by one, in blocks of which length if in blocks: from where
+/// others of the sum, or a group, begin.
 struct Contiguous {
   size_t axis = 0;
   int64_t block = 0;
 };
-std::optional<Contiguous> ContiguousAxis(const SBlock& block, const std::vector<size_t>& axes, const BufferLoad& load) {
+std::optional<Contiguous> ContiguousAxis(const SBlock& block, const std::vector<size_t>& axes,
+                                         const std::vector<size_t>& groups, const BufferLoad& load) {
   PrimExpr last = load->indices.back();
   int64_t length = 0;
   if (last->kind == ExprKind::kFloorMod) {
@@ -66,16 +68,18 @@ std::optional<Contiguous> ContiguousAxis(const SBlock& block, const std::vector<
     if (length == 0) return std::nullopt;
     last = rest->a;
   }
-  // Behind the parts before.
-  const auto is_summed = [&](const Var& var) {
-    return std::any_of(block->iter_vars.begin(), block->iter_vars.end(), [&](const IterVar& iter) {
-      return iter->type == IterVarType::kReduce && iter->var.same_as(var);
-    });
+  const auto may_be_before = [&](const Var& var) {
+    for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+      if (!block->iter_vars[i]->var.same_as(var)) continue;
+      const bool is_group = std::find(groups.begin(), groups.end(), i) != groups.end();
+      return is_group || block->iter_vars[i]->type == IterVarType::kReduce;
+    }
+    return false;
   };
   if (const auto* sum = last.as<AddNode>()) {
     const bool is_first = sum->a->kind == ExprKind::kVar;
     const std::vector<Var> before = FreeVars(is_first ? sum->b : sum->a);
-    if (std::all_of(before.begin(), before.end(), is_summed)) last = is_first ? sum->a : sum->b;
+    if (std::all_of(before.begin(), before.end(), may_be_before)) last = is_first ? sum->a : sum->b;
   }
   for (const size_t axis : axes) {
     const IterVar& iter = block->iter_vars[axis];
@@ -210,13 +214,13 @@ std::optional<UnitPlan> PlanUnit(const Schedule& schedule, const Block& anchor, 
   const BlockInfo info = ClassifyBlock(block);
   if (info.kind != BlockClass::kMatmul) return std::nullopt;
   const MatmulRoles& roles = *info.matmul;
-  const auto depth = ContiguousAxis(block, roles.k, roles.lhs_load);
-  const auto column = ContiguousAxis(block, roles.n, roles.rhs_load);
+  const auto depth = ContiguousAxis(block, roles.k, roles.batch, roles.lhs_load);
+  const auto column = ContiguousAxis(block, roles.n, roles.batch, roles.rhs_load);
   if (!depth || !column || roles.m.empty()) return std::nullopt;
   const IterVar& k = block->iter_vars[depth->axis];
   if (depth->block != *AsConstInt(k->dom->extent) || DepthOfStep(*unit, depth->block) < kFewestOfStep)
     return std::nullopt;
-  if (!written->indices.back().same_as(block->iter_vars[column->axis]->var)) return std::nullopt;
+  if (StepAlong(written->indices.back(), block->iter_vars[column->axis]) != 1) return std::nullopt;
   UnitPlan plan{.row = roles.m.back(), .column = column->axis, .depth = depth->axis};
   const auto known_rows = AsConstInt(block->iter_vars[plan.row]->dom->extent);
   if (known_rows && *known_rows < kFewestRowsOfUnit) return std::nullopt;

@@ -1,5 +1,6 @@
 /// \file
-/// UnfoldLines: convolutions of few channels for a matrix unit compute what they did, and no others are touched.
+/// Convolutions for a matrix unit compute what they did: those of few channels (UnfoldLines), and groups, of which
+/// several may be multiplied as one (PackWeights).
 #include <gtest/gtest.h>
 
 #include "deuteron/driver/equivalence.h"
@@ -18,12 +19,13 @@ struct Case {
   const char* data;
   const char* weights;
   const char* attributes;
-  bool is_unfolded = true;
+  /// Whether the unit gets it.
+  bool is_for_unit = true;
   const char* dtype = "float32";
   const char* precision = "bf16";
 };
 
-const Case kCases[] = {
+const Case kFewChannels[] = {
     {"seven_by_seven", "1, 3, 30, 26", "64, 3, 7, 7", "strides=[2, 2], padding=[3, 3, 3, 3], out_layout=\"NHWC\""},
     {"patches", "2, 3, 32, 80", "96, 3, 16, 16", "strides=[16, 16], out_layout=\"NHWC\""},
     {"channels_last", "1, 19, 23, 3", "64, 3, 5, 7", "padding=[2, 3, 2, 1], data_layout=\"NHWC\", out_layout=\"NHWC\""},
@@ -46,7 +48,33 @@ const Case kCases[] = {
     {"of_few_sums", "1, 3, 30, 30", "4, 3, 3, 3", "out_layout=\"NHWC\"", false},
 };
 
+#define CHANNELS_LAST "data_layout=\"NHWC\", out_layout=\"NHWC\", "
+const Case kGroups[] = {
+    {"channels_first", "1, 64, 9, 7", "64, 32, 3, 3", "padding=[1, 1, 1, 1], groups=2"},
+    {"whole_tiles", "2, 9, 7, 64", "64, 32, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=2"},
+    {"of_sixteen", "1, 11, 8, 48", "48, 16, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], strides=[2, 2], groups=3"},
+    {"of_eight", "1, 9, 10, 32", "32, 8, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=4"},
+    {"of_four", "1, 6, 8, 128", "128, 4, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=32"},
+    {"of_two", "1, 6, 20, 32", "32, 2, 1, 5", CHANNELS_LAST "padding=[0, 2, 0, 2], groups=16"},
+    {"of_more_results", "1, 9, 9, 32", "96, 8, 3, 3", CHANNELS_LAST "dilation=[2, 1], groups=4"},
+    {"of_fewer_results", "1, 9, 9, 96", "32, 24, 3, 3", CHANNELS_LAST "padding=[1, 0, 2, 1], groups=4"},
+    {"of_pixels", "1, 9, 9, 64", "256, 16, 1, 1", CHANNELS_LAST "groups=4"},
+    {"sides_of_the_run", "\"n\", \"h\", \"w\", 64", "64, 8, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=8"},
+    {"bfloat16", "1, 9, 7, 64", "64, 32, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=2", true, "bfloat16",
+     "f32"},
+    {"bytes", "1, 9, 7, 64", "64, 8, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=8", true, "uint8", "f32"},
+    {"signed_bytes", "1, 7, 9, 128", "64, 64, 3, 3", CHANNELS_LAST "strides=[2, 1], groups=2", true, "int8", "f32"},
+    {"in_full_precision", "1, 9, 7, 64", "64, 32, 3, 3", CHANNELS_LAST "groups=2", false, "float32", "f32"},
+    {"depthwise", "1, 9, 7, 64", "64, 1, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=64", false},
+    {"of_odd_results", "1, 9, 7, 64", "20, 16, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=4", false},
+    {"of_odd_channels", "1, 9, 7, 20", "64, 5, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=4"},
+};
+#undef CHANNELS_LAST
+
 bool IsFloat(const Case& test) { return std::string(test.dtype).find("float") != std::string::npos; }
+
+/// Of integers the results are the same.
+double ToleranceOf(const Case& test) { return IsFloat(test) ? 2e-2 : 0; }
 
 /// Of bytes less a zero point if these are no floats.
 IRModule ConvOf(const Case& test) {
@@ -73,20 +101,37 @@ TEST_P(UnfoldLines, ComputesWhatTheConvolutionDoes) {
   transform::PassContext::Scope scope(context);
   const IRModule module = ConvOf(test);
   const IRModule unfolded = relax::UnfoldLines()(module);
-  EXPECT_EQ(script::Print(unfolded).find("unfold_lines") != std::string::npos, test.is_unfolded);
+  EXPECT_EQ(script::Print(unfolded).find("unfold_lines") != std::string::npos, test.is_for_unit);
   const Arguments arguments = RandomArguments(module, 7, 14);
   const std::vector<Tensor> expected = Interpret(module, arguments);
-  // Of integers the results are the same.
-  const double tolerance = IsFloat(test) ? 2e-2 : 0;
+  const double tolerance = ToleranceOf(test);
   EXPECT_EQ(CompareResults(expected, Interpret(unfolded, arguments), tolerance).problem, "");
-  if (!test.is_unfolded) return;
+  if (!test.is_for_unit) return;
   const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
   EXPECT_TRUE(tir::UsesMatrixUnit(scheduled));
   EXPECT_EQ(CompareResults(expected, Interpret(scheduled, arguments), tolerance).problem, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, UnfoldLines, testing::ValuesIn(kCases),
-                         [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+class GroupsForUnit : public testing::TestWithParam<Case> {};
+
+TEST_P(GroupsForUnit, ComputeWhatTheyDid) {
+  const Case& test = GetParam();
+  const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
+  transform::PassContext context;
+  context.SetConfig("precision", String(test.precision));
+  transform::PassContext::Scope scope(context);
+  const IRModule module = ConvOf(test);
+  const Arguments arguments = RandomArguments(module, 7, 14);
+  const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
+  EXPECT_EQ(tir::UsesMatrixUnit(scheduled), test.is_for_unit);
+  EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(scheduled, arguments), ToleranceOf(test)).problem,
+            "");
+}
+
+std::string NameOf(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Forms, GroupsForUnit, testing::ValuesIn(kGroups), NameOf);
+INSTANTIATE_TEST_SUITE_P(Forms, UnfoldLines, testing::ValuesIn(kFewChannels), NameOf);
 
 }  // namespace
 }  // namespace deuteron
