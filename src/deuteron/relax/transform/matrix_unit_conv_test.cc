@@ -67,6 +67,8 @@ const Case kGroups[] = {
     {"in_full_precision", "1, 9, 7, 64", "64, 32, 3, 3", CHANNELS_LAST "groups=2", false, "float32", "f32"},
     {"depthwise", "1, 9, 7, 64", "64, 1, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=64", false},
     {"of_odd_results", "1, 9, 7, 64", "20, 16, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=4", false},
+    {"of_three_results", "1, 9, 9, 64", "3, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]"},
+    {"pixels_of_three_results", "1, 9, 9, 64", "3, 64, 1, 1", CHANNELS_LAST "padding=[0, 0, 0, 0]", false},
     {"of_odd_channels", "1, 9, 7, 20", "64, 5, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=4"},
 };
 #undef CHANNELS_LAST

@@ -294,8 +294,10 @@ class Packer : public EmittingRewriter {
     if (data != weight || !(weight.is_bfloat16() || is_rounded)) return std::nullopt;
     const auto shape = layer.weight->data.shape();
     if (layer.groups == 1) {
-      const int64_t columns = layer.weight->data.numel() / std::max<int64_t>(shape[layer.depth_axis], 1);
-      if (columns < tir::kFewestColumnsOfRounding) return std::nullopt;
+      // Vectors have lanes for channels that are not there.
+      const int64_t channels = shape[layer.channel_axis], lanes = Target::Current().machine.Lanes(32);
+      const int64_t taps = layer.weight->data.numel() / std::max<int64_t>(shape[layer.depth_axis] * channels, 1);
+      if ((channels + lanes - 1) / lanes * lanes * taps < tir::kFewestColumnsOfRounding) return std::nullopt;
       // Where there is a matrix unit, the vectors' products of pairs are no faster than those of float32.
       const Op dot = Op::Get("tir.dot_bf16x2");
       const bool has_unit = tir::FindMatrixUnit(Target::Current(), dot).has_value();
