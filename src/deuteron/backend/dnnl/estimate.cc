@@ -96,8 +96,11 @@ class Estimator {
     const double sums = pixels * sum_length * static_cast<double>(groups * RoundUp(channels, lanes_));
     const double part = HasTiles() ? kUnitConvolutionPart : taps > 1 ? kWindowPart : kPointPart;
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / part;
-    if (const auto unit = GroupsForUnit(weight[1], weight[0], groups)) {
-      cycles.generated = 2 * sums / UnitOpsPerCycle() / unit->part + CyclesToPack();
+    if (const auto unit = GroupsForUnit({weight[1], weight[0], static_cast<int64_t>(taps), groups})) {
+      if (groups > 1 && HasTiles()) cycles.library *= TimesOfGroups(weight[1]);
+      // Groups are as many whole tiles as they need.
+      const double multiplied = groups > 1 ? pixels * sum_length * static_cast<double>(weight[0]) : sums;
+      cycles.generated = 2 * multiplied / UnitOpsPerCycle() / unit->part + CyclesToPack();
       cycles.keeps_bytes = MultipliesBytes();
       return cycles;
     }
@@ -124,7 +127,7 @@ class Estimator {
     const double sums = batch * static_cast<double>(rows * RoundUp(result_[rank - 1], lanes_)) * depth;
     const double library =
         2 * sums / OpsPerCycle() / (HasTiles() ? kUnitProductPart : kProductPart) + CyclesOfUnsigned();
-    if (GroupsForUnit(left.back(), result_.back(), /*groups=*/1)) {
+    if (GroupsForUnit({.channels = left.back(), .results = result_.back()})) {
       return {.library = library,
               .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack(),
               .keeps_bytes = MultipliesBytes()};
@@ -220,11 +223,11 @@ class Estimator {
     return costs_.machine().OpsPerCycle(is_rounded && !HasTiles() ? DataType::Float(32) : Precision());
   }
 
-  /// The groups of so many channels that generated code has a matrix unit multiply (PackWeights).
-  std::optional<tir::UnitGroups> GroupsForUnit(int64_t channels, int64_t results, int64_t groups) const {
+  /// The groups that generated code has a matrix unit multiply (PackWeights).
+  std::optional<tir::UnitGroups> GroupsForUnit(const tir::ConvGroups& conv) const {
     if (!(MultipliesBytes() ? IsByConstant() : ProductsAtOnce() == 2)) return std::nullopt;
     const Op dot = Op::Get(MultipliesBytes() ? "tir.dot_u8i8x4" : "tir.dot_bf16x2");
-    return tir::GroupsForUnit(Target::Current(), dot, channels, results, groups);
+    return tir::GroupsForUnit(Target::Current(), dot, conv);
   }
   /// Cycles for a multiply-add where generated code has the unit multiply parts of float16 (PackWeights).
   std::optional<double> CyclesInParts(const tir::ProductSize& size) const {
@@ -241,6 +244,10 @@ class Estimator {
   bool MultipliesBytesInVectors() const {
     const bool is_packed = IsByConstant() || kernel_.attrs.at("op") == "matmul";
     return MultipliesBytes() && is_packed && !IsGrouped() && tir::MultipliesBytes(Target::Current()) && !NeedsUnit();
+  }
+  /// How many times as long tiles of the library take, of which groups of so many channels fill a part (measured).
+  static double TimesOfGroups(int64_t channels) {
+    return channels >= 128 ? 1 : channels >= 64 ? 1.3 : channels >= 24 ? 2 : 2.5;
   }
   /// The library's right operands are signed.
   double CyclesOfUnsigned() const {

@@ -55,8 +55,8 @@ std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot) {
 
 bool FillsStep(const Op& dot, int64_t numbers) { return numbers >= ProductsOfDot(dot) * kFewestOfStep; }
 
-std::optional<UnitGroups> GroupsForUnit(const Target& target, const Op& dot, int64_t channels, int64_t results,
-                                        int64_t groups) {
+std::optional<UnitGroups> GroupsForUnit(const Target& target, const Op& dot, const ConvGroups& conv) {
+  const auto& [channels, results, taps, groups] = conv;
   const auto unit = FindMatrixUnit(target, dot);
   if (!unit) return std::nullopt;
   if (groups == 1) return FillsStep(dot, channels) ? std::optional(UnitGroups{}) : std::nullopt;
@@ -68,7 +68,7 @@ std::optional<UnitGroups> GroupsForUnit(const Target& target, const Op& dot, int
     const int64_t numbers = channels * merged, columns = results / groups * merged;
     const int64_t panel = PanelColumns(*unit, columns);
     const bool is_whole = groups % merged == 0 && numbers % ProductsOfDot(dot) == 0 && columns % panel == 0;
-    if (!is_whole || columns < least_columns || !FillsStep(dot, numbers)) continue;
+    if (!is_whole || columns * taps < least_columns || !FillsStep(dot, numbers)) continue;
     const int64_t depth = numbers / ProductsOfDot(dot);
     const double filled = static_cast<double>(DepthOfStep(*unit, depth)) / static_cast<double>(unit->columns);
     // A tile of one register of columns loads rows for one product each.

@@ -33,6 +33,10 @@ inline constexpr int64_t kFewestRowsOfUnit = 4;
 inline constexpr int64_t kFewestColumnsOfRounding = 32;
 /// Whether a sum over so many numbers (channels) has so many elements.
 bool FillsStep(const Op& dot, int64_t numbers);
+/// A convolution's groups: channels of one, results and window of all.
+struct ConvGroups {
+  int64_t channels, results, taps = 1, groups = 1;
+};
 /// The groups of a convolution that the unit computes: each may be several of it, of which one's weights for the
 /// channels of the others are 0.
 struct UnitGroups {
@@ -40,10 +44,8 @@ struct UnitGroups {
   /// Of the time, what tiles that are full and multiply what is wanted would take.
   double part = 1;
 };
-/// Those of groups of so many channels, with so many results of all, that take the least time; nothing where the target
-/// has no unit for them, or vectors are as fast.
-std::optional<UnitGroups> GroupsForUnit(const Target& target, const Op& dot, int64_t channels, int64_t results,
-                                        int64_t groups);
+/// Those that take the least time; nothing where the target has no unit for them, or vectors are as fast.
+std::optional<UnitGroups> GroupsForUnit(const Target& target, const Op& dot, const ConvGroups& conv);
 /// Elements of a sum of `depth` that a step multiplies: as many as a row of A has, or as divide the sum.
 int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth);
 

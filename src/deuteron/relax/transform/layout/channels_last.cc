@@ -173,9 +173,7 @@ class Chooser {
     for (size_t i = 1; i < work.weights.size(); ++i) sums *= static_cast<double>(work.weights[i]);
     if (AreHalves(call)) return sums * *tir::CyclesInParts(Target::Current(), SizeOf(work));
     const DataType operands = DTypeOf(call->args[1]).is_int() ? DataType::Int(8) : DataType::BFloat16();
-    const auto unit = tir::GroupsForUnit(Target::Current(), operands.is_int() ? bytes_ : floats_, work.weights[1],
-                                         work.weights[0], work.groups);
-    return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands) / unit->part;
+    return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands) / GroupsForUnit(call)->part;
   }
 
   /// Whether the convolution gets the channels last: of constant weights, in the layout of ONNX, and not so narrow that
@@ -205,7 +203,7 @@ class Chooser {
     return image->kind == RelaxKind::kVar || from_outside_.count(image.get()) != 0;
   }
   /// Whether an image has fewer channels than a vector has lanes.
-  bool IsNarrow(const tir::ConvWork& work) const { return work.weights[1] < costs_.machine().Lanes(32); }
+  bool IsNarrow(const tir::ConvWork& work) const { return work.weights[1] * work.groups < costs_.machine().Lanes(32); }
   static bool IsInteger(const Call& call) { return !DTypeOf(call->args[1]).is_float(); }
   static DataType DTypeOf(const Expr& tensor) { return tensor.ty().as<TensorTypeNode>()->dtype; }
 
@@ -244,11 +242,18 @@ class Chooser {
     }
     const bool is_float = has_floats_ && IsMultipliedAsBfloat16(dtype);
     const bool is_byte = has_bytes_ && dtype.is_int();
-    if (!is_float && !is_byte) return false;
-    const Op& dot = is_byte ? bytes_ : floats_;
+    return (is_float || is_byte) && GroupsForUnit(call);
+  }
+
+  /// Of constant weights that are bytes, or multiplied as bfloat16.
+  std::optional<tir::UnitGroups> GroupsForUnit(const Call& call) const {
+    const auto* attrs = call->attrs.as<ConvAttrsNode>();
+    const Tensor kernel = call->args[1].as<ConstantNode>()->data;
     const std::string layout(attrs->kernel_layout);
-    const int64_t channels = kernel->data.shape()[layout.find('I')], results = kernel->data.shape()[layout.find('O')];
-    return tir::GroupsForUnit(Target::Current(), dot, channels, results, attrs->groups).has_value();
+    const int64_t channels = kernel.shape()[layout.find('I')], results = kernel.shape()[layout.find('O')];
+    const int64_t taps = kernel.numel() / std::max<int64_t>(channels * results, 1);
+    return tir::GroupsForUnit(Target::Current(), IsInteger(call) ? bytes_ : floats_,
+                              {channels, results, taps, attrs->groups});
   }
 
   const Op floats_ = Op::Get("tir.dot_bf16x2"), bytes_ = Op::Get("tir.dot_u8i8x4");

@@ -217,7 +217,9 @@ class Packer : public EmittingRewriter {
     const bool has_bytes = operands_.Find(layer.call->args[0]).has_value();
     const Op dot = Op::Get(has_bytes ? "tir.dot_u8i8x4" : "tir.dot_bf16x2");
     const auto shape = layer.weight->data.shape();
-    return tir::GroupsForUnit(Target::Current(), dot, shape[layer.depth_axis], shape[layer.channel_axis], layer.groups);
+    const int64_t channels = shape[layer.depth_axis], results = shape[layer.channel_axis];
+    const int64_t taps = layer.weight->data.numel() / std::max<int64_t>(channels * results, 1);
+    return tir::GroupsForUnit(Target::Current(), dot, {channels, results, taps, layer.groups});
   }
 
   std::optional<Operands> FindBytes(const Layer& layer, const CentredBytes& data, Bindings* out) {

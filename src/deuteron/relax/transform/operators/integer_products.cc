@@ -111,8 +111,9 @@ class ProductConverter : public EmittingRewriter {
     static const Op dot = Op::Get("tir.dot_u8i8x4");
     const Array<PrimExpr>& shape = *weight->shape;
     const auto channels = AsConstInt(shape[1]), results = AsConstInt(shape[0]);
-    const bool has_bytes =
-        channels && results && tir::GroupsForUnit(Target::Current(), dot, *channels, *results, conv->groups);
+    const bool has_bytes = channels && results &&
+                           tir::GroupsForUnit(Target::Current(), dot,
+                                              {.channels = *channels, .results = *results, .groups = conv->groups});
     return Channels{0, 2, conv->groups == 1 || has_bytes ? DataType::Int(32) : DataType::Float(32)};
   }
 
