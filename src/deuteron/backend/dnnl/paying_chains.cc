@@ -97,11 +97,13 @@ class PayingChains {
     return choices[best];
   }
 
-  /// What a cut does not see either: the largest kernel is compiled on one core, however few others there are. Where
-  /// something else is compiled in any case, other cores have that to do meanwhile.
+  /// What a cut does not see either: the largest kernel is compiled on one core, however few others there are. What is
+  /// compiled in any case other cores do meanwhile.
   double SecondsOfLargest(const std::vector<bool>& choice) const {
-    if (NeedsGenerator()) return 0;
     double largest = 0, all = 0;
+    for (size_t i = 0; i < block_.bindings().size(); ++i) {
+      if (kernel_of_[i] == KernelChoice::kGenerated && IsComputed(i)) all += EstimateScalars();
+    }
     std::unordered_set<std::string> seen;
     for (size_t i = 0; i < chains_.size(); ++i) {
       const std::string& text = texts_[i].generated;
