@@ -68,8 +68,25 @@ def graphs_within():
             s0 = SequenceEmpty <dtype: int = 1> () g = Loop (m, t, s0) <body = b {step} {cut}> s = SequenceInsert (g, x) {JOINED} }}""")
 
 
+def bags():
+    """Sums of bags of rows, an empty one among them, as torch's exporter writes an EmbeddingBag: what the first step puts into the sequence is of a shape
+    that is known, for it knows which bag is its own; later steps do not."""
+    for ends in ([0, 2, 5], [0, 3, 3, 4], [0, 0]):
+        count = len(ends) - 1
+        yield graph("BagsOfRows", [f(5, 4), np.array(ends, I)], f"""g (float[N,4] x, int64[K] ends) => (float[{count},4] y) {{
+            t = Constant <value: tensor = bool {{1}}> () first = Constant <value: tensor = int64 {{0}}> () m = Constant <value: tensor = int64 {{{count}}}> () s0 = SequenceEmpty ()
+            flat = Constant <value: tensor = int64[1] {{-1}}> () c0 = Constant <value: tensor = int64[1] {{0}}> () c1 = Constant <value: tensor = int64[1] {{1}}> () c2 = Constant <value: tensor = int64[1] {{2}}> ()
+            last, s = Loop (, t, first, s0) <body = b (int64 step, bool c, int64 i, seq(float[p,4]) a) => (bool d, int64 j, seq(float[q,4]) z) {{
+                here = Reshape (i, flat) next = Add (here, c1) after = Add (here, c2) begin = Slice (ends, here, next) end = Slice (ends, next, after) none = Equal (begin, end)
+                row = If (none) <then_branch = p () => (float[1,4] q) {{ k = Constant <value: tensor = int64[2] {{1, 4}}> () q = ConstantOfShape (k) }},
+                                 else_branch = o () => (float[1,4] q) {{ part = Slice (x, begin, end) q = ReduceSum (part, c0) }}>
+                z = SequenceInsert (a, row) one = CastLike (c1, i) k1 = Squeeze (one) j = Add (i, k1) d = Less (j, m) }}>
+            y = ConcatFromSequence <axis: int = 0> (s) }}""", 20)
+
+
 def cases():
     yield from positions()
     yield from parts()
     yield from repeated()
     yield from graphs_within()
+    yield from bags()

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/sequence_ragged.h"
 #include "deuteron/frontend/onnx/sequence_rows.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/type_analysis.h"
@@ -41,7 +42,8 @@ Value WithDims(const NodeContext& node, const Expr& result, const Array<Optional
 /// One loop under conversion.
 class LoopBuilder {
  public:
-  using Body = std::function<LoopStep(const PrimExpr& step, const Results& states)>;
+  /// Nothing where the states cannot be carried on in the form that they have.
+  using Body = std::function<std::optional<LoopStep>(const PrimExpr& step, const Results& states)>;
   LoopBuilder(const NodeContext& node, const Results& initial, const Body& body)
       : node_(node), initial_(initial), body_(body) {
     for (const Value& state : initial) {
@@ -53,10 +55,12 @@ class LoopBuilder {
     is_carried_.assign(initial.size(), true);
   }
 
-  Results Emit(const PrimExpr& trips, const Value& condition) {
+  /// The last states, then the outputs; nothing where the body gives none.
+  std::optional<Results> Emit(const PrimExpr& trips, const Value& condition) {
     is_conditional_ = condition.defined();
     relax::Function step = CheckedStep();
-    while (!Settle(step)) step = CheckedStep();
+    while (!is_given_up_ && !Settle(step)) step = CheckedStep();
+    if (is_given_up_) return std::nullopt;
     const relax::Var function = node_.builder().Emit(step, NameOf(node_, "_step"));
     Array<Expr> states;
     Array<Type> results;
@@ -174,7 +178,10 @@ class LoopBuilder {
     }
     Importer* importer = node_.importer();
     return importer->LocalFunction(params, [&] {
-      step_ = body_(number, states);
+      auto made = body_(number, states);
+      is_given_up_ = !made;
+      if (is_given_up_) return Results();
+      step_ = std::move(*made);
       const Symbolic known = step_.condition.defined() ? importer->SymbolicOf(step_.condition) : nullptr;
       const bool goes_on = !step_.condition.defined() ||
                            (known != nullptr && known->values.size() == 1 && AsConstInt(known->values[0]) == 1);
@@ -260,13 +267,16 @@ class LoopBuilder {
   std::vector<relax::Var> params_;
   LoopStep step_;
   bool is_conditional_ = false;
+  bool is_given_up_ = false;
   /// A state of which steps change the rank: its types; else empty.
   std::string changes_rank_;
   std::unordered_set<const Object*> own_;
 };
 
+using Body = std::function<LoopStep(const PrimExpr& step, const Results& states)>;
+
 /// The states before the first step; sequences whose length a step changes as rows.
-Results StatesOf(const NodeContext& node, const Results& initial, const LoopBuilder::Body& body) {
+Results StatesOf(const NodeContext& node, const Results& initial, const Body& body) {
   const bool has_sequences = std::any_of(initial.begin(), initial.end(), [](const Value& state) {
     return state.defined() && (state->elements || state->is_rows) && !state->is_none;
   });
@@ -289,26 +299,35 @@ Results StatesOf(const NodeContext& node, const Results& initial, const LoopBuil
 }  // namespace
 
 Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& condition, const Results& before,
-                 const std::function<LoopStep(const PrimExpr& step, const Results& states)>& body) {
-  const Results initial = StatesOf(node, before, body);
-  // A state that is a sequence is as many states as it has elements.
-  const Results states = Flattened(initial);
-  const std::function<LoopStep(const PrimExpr&, const Results&)> flat = [&](const PrimExpr& number,
-                                                                            const Results& given) {
-    LoopStep step = body(number, PutTogether(initial, given));
-    step.states = WithRowsWhereLengthsDiffer(node, step.states, initial, [](const Type& type) { return type; });
-    if (!AreAlike(step.states, initial)) {
-      node.Unsupported(
-          "a sequence whose length its steps change, in a loop whose number of steps the run tells; give the loop a "
-          "constant number of steps");
+                 const Body& body) {
+  Results initial = StatesOf(node, before, body);
+  for (;;) {
+    // A state that is a sequence is as many states as it has elements.
+    const Results states = Flattened(initial);
+    std::vector<std::optional<TensorType>> ragged;
+    const LoopBuilder::Body flat = [&](const PrimExpr& number, const Results& given) -> std::optional<LoopStep> {
+      LoopStep step = body(number, PutTogether(initial, given));
+      ragged = RaggedThen(node, initial, step.states);
+      if (!ragged.empty()) return std::nullopt;
+      step.states = WithRowsWhereLengthsDiffer(node, step.states, initial, [](const Type& type) { return type; });
+      if (!AreAlike(step.states, initial)) {
+        node.Unsupported(
+            "a sequence whose length its steps change, in a loop whose number of steps the run tells; give the loop a "
+            "constant number of steps");
+      }
+      step.states = Flattened(step.states);
+      return step;
+    };
+    if (const auto last = LoopBuilder(node, states, flat).Emit(trips, condition)) {
+      Results results = PutTogether(initial, std::span(*last).subspan(0, states.size()));
+      results.insert(results.end(), last->begin() + static_cast<int64_t>(states.size()), last->end());
+      return results;
     }
-    step.states = Flattened(step.states);
-    return step;
-  };
-  const Results last = LoopBuilder(node, states, flat).Emit(trips, condition);
-  Results results = PutTogether(initial, std::span(last).subspan(0, states.size()));
-  results.insert(results.end(), last.begin() + static_cast<int64_t>(states.size()), last.end());
-  return results;
+    // The first step, whose states are known, gave elements of one shape; others do not.
+    for (size_t i = 0; i < initial.size(); ++i) {
+      if (ragged[i]) initial[i] = AsRagged(node, initial[i], *ragged[i]);
+    }
+  }
 }
 
 namespace {

@@ -190,6 +190,20 @@ Value RowsAlong(const NodeContext& node, const Expr& x, int64_t axis, bool squee
   return Value::Rows(squeezed ? moved : Expr(node.Emit(relax::ExpandDims(moved, {axis + 1}))));
 }
 
+std::vector<std::optional<TensorType>> RaggedThen(const NodeContext& node, const std::vector<Value>& first,
+                                                  const std::vector<Value>& then) {
+  std::vector<std::optional<TensorType>> types(first.size());
+  bool is_any = false;
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (!first[i].defined() || first[i]->extents.defined() || !(first[i]->elements || first[i]->is_rows)) continue;
+    if (!then[i].defined() || !then[i]->extents.defined()) continue;
+    types[i] = TensorType::WithNDim(RowRank(node, then[i]), node.DType(then[i]->expr));
+    is_any = true;
+  }
+  if (!is_any) types.clear();
+  return types;
+}
+
 std::vector<Value> WithRowsWhereLengthsDiffer(const NodeContext& node, const std::vector<Value>& first,
                                               const std::vector<Value>& then,
                                               const std::function<Type(const Type&)>& outside) {

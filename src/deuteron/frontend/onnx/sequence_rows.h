@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "deuteron/frontend/onnx/node_context.h"
@@ -35,6 +36,11 @@ Value WithoutRow(const NodeContext& node, const Value& rows, size_t index);
 relax::Expr JoinedRows(const NodeContext& node, const Value& rows, int64_t axis, bool is_new);
 /// The parts of length 1 along `axis` of `x`, without that axis if it is `squeezed`.
 Value RowsAlong(const NodeContext& node, const relax::Expr& x, int64_t axis, bool squeezed);
+
+/// Of each of `first` that `then` holds as elements of different shapes, though it is not yet in that form, what those
+/// are; empty where there is none.
+std::vector<std::optional<TensorType>> RaggedThen(const NodeContext& node, const std::vector<Value>& first,
+                                                  const std::vector<Value>& then);
 
 /// What `first` must be for loops or branches that give `then` for it: sequences of other lengths become rows.
 /// `outside` gives a type without the symbols that only the graph of `then` defines.
