@@ -221,6 +221,16 @@ def operands():
             yield case("DFT", [f(2, 8, 8, 2), np.array(length, I), np.array(inverse - 3, I)], opset=20, inverse=inverse)
     for inverse in (0, 1):
         yield case("DFT", [f(2, 8, 8, 2), None, np.array(1, I)], opset=20, inverse=inverse)
+    # Half a spectrum, which is of a real signal. ONNX Runtime takes other elements where there are not as many as the length needs.
+    half = f(2, 6, 6, 2)
+    for length in (None, 1, 7, 8, 12, 19):
+        for axis in (1, -2):
+            real = np.fft.irfft(half[..., 0] + 1j * half[..., 1].astype(np.float64), length, axis=1 if axis == 1 else 2)[..., None].astype(F)
+            sizes = [None] if length is None else [np.array(length, I), Const(length, I)]
+            for size in sizes:
+                for given in (np.array(axis, I), Const(axis, I)):
+                    yield Case("DFT", [half, size, given], 20, attributes={"inverse": 1, "onesided": 1}, expected=[real])
+                yield Case("DFT", [half, size], 17, attributes={"inverse": 1, "onesided": 1, "axis": axis % 4}, expected=[real])
     for most in (30, 0):
         yield case("NonMaxSuppression", [f(1, 40, 4, low=0, high=1), f(1, 2, 40, low=0, high=1), np.array(most, I), np.array(0.3, F), np.array(0.2, F)])
     # Several batches, scores of which many are equal, boxes of any order of corners and of no size; most of them as many as there are.

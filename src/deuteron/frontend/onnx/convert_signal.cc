@@ -26,11 +26,14 @@ using relax::Expr;
 
 namespace {
 
+/// A transform of `length`: of `given` elements, those that follow being zeros, `bins` are asked for.
 struct Fourier {
   PrimExpr length;
-  /// How many frequencies are asked for.
+  PrimExpr given;
   PrimExpr bins;
   bool inverse = false;
+  /// What is given is the first half of a spectrum whose other half is its conjugate: of a real signal.
+  bool of_half = false;
 };
 
 /// The same as FourierMatrix, of a length that only the run knows.
@@ -39,47 +42,62 @@ Expr RunTimeFourierMatrix(const NodeContext& node, const Fourier& spec, bool sin
   const auto count = [&](const PrimExpr& extent, const Array<PrimExpr>& shape) {
     return node.Reshaped(node.Emit(relax::Arange(I64(0), extent, I64(1), DataType::Int(64))), shape);
   };
-  const Expr product =
-      relax::Multiply(count(spec.length, {spec.length, I64(1)}), count(spec.bins, {I64(1), spec.bins}));
+  const Expr product = relax::Multiply(count(spec.given, {spec.given, I64(1)}), count(spec.bins, {I64(1), spec.bins}));
   const PrimExpr period = node.Simplify(Max(spec.length, I64(1)));
   const Expr length =
       node.CastTo(node.Emit(relax::Arange(period, node.Simplify(period + 1), I64(1), DataType::Int(64))), real);
   const Expr turns = node.CastTo(node.Emit(relax::FloorMod(product, relax::PrimValue(period))), real);
   const Expr angle = relax::Divide(relax::Multiply(turns, node.Scalar(real, 2 * std::numbers::pi)), length);
-  const Expr wave = sine ? relax::Sin(angle) : relax::Cos(angle);
+  Expr wave = sine ? relax::Sin(angle) : relax::Cos(angle);
+  if (spec.of_half) {
+    const DataType index = DataType::Int(64);
+    const Expr i = count(spec.given, {spec.given, I64(1)});
+    const Expr has_no_other = relax::Equal(
+        relax::FloorMod(relax::Multiply(i, node.Scalar(index, 2)), relax::PrimValue(period)), node.Scalar(index, 0));
+    wave = relax::Multiply(wave, relax::Where(has_no_other, node.Scalar(real, 1), node.Scalar(real, 2)));
+  }
   return node.CastTo(node.Emit(spec.inverse ? relax::Divide(wave, length) : wave), dtype);
 }
 
-/// cos or sin of 2π i j / length, (length, bins), for the inverse divided by the length.
+/// cos or sin of 2π i j / length, (given, bins), for the inverse divided by the length; of half a spectrum twice where
+/// the other half has it, too.
 Expr FourierMatrix(const NodeContext& node, const Fourier& spec, bool sine, DataType dtype) {
   constexpr int64_t kMost = int64_t{1} << 25;
   const auto known_length = AsConstInt(spec.length);
+  const auto known_given = AsConstInt(spec.given);
   const auto known_bins = AsConstInt(spec.bins);
-  if (!known_length || !known_bins) return RunTimeFourierMatrix(node, spec, sine, dtype);
+  if (!known_length || !known_given || !known_bins) return RunTimeFourierMatrix(node, spec, sine, dtype);
   const int64_t length = *known_length;
+  const int64_t given = *known_given;
   const int64_t bins = *known_bins;
   if (length < 1 || length > kMost / std::max<int64_t>(1, bins)) {
     node.Unsupported("a transform of length " + std::to_string(length));
   }
-  std::vector<double> matrix(static_cast<size_t>(length * bins));
+  std::vector<double> matrix(static_cast<size_t>(given * bins));
   const double unit = 2 * std::numbers::pi / static_cast<double>(length);
   const double scale = spec.inverse ? 1.0 / static_cast<double>(length) : 1.0;
-  for (int64_t i = 0; i < length; ++i) {
+  for (int64_t i = 0; i < given; ++i) {
+    const double times = spec.of_half && 2 * i % length != 0 ? 2 * scale : scale;
     for (int64_t j = 0; j < bins; ++j) {
       // Exact in the period.
       const double angle = unit * static_cast<double>(i * j % length);
-      matrix[i * bins + j] = scale * (sine ? std::sin(angle) : std::cos(angle));
+      matrix[i * bins + j] = times * (sine ? std::sin(angle) : std::cos(angle));
     }
   }
-  return node.ConstantFloats(matrix, {length, bins}, dtype);
+  return node.ConstantFloats(matrix, {given, bins}, dtype);
 }
 
-/// The transform along the last axis, its real and imaginary parts (…, bins); `imaginary` may be null.
+/// The transform along the last axis, its real and imaginary parts (…, bins); `imaginary` may be null, and the second
+/// part of a real signal is.
 std::pair<Expr, Expr> Transform(const NodeContext& node, const Expr& real, const Expr& imaginary, const Fourier& spec) {
   const DataType dtype = node.DType(real);
   const Expr cosines = FourierMatrix(node, spec, false, dtype);
   const Expr sines = FourierMatrix(node, spec, true, dtype);
   const auto product = [&](const Expr& x, const Expr& matrix) -> Expr { return node.Emit(relax::Matmul(x, matrix)); };
+  if (spec.of_half) {
+    const Expr re = product(real, cosines);
+    return {node.Emit(relax::Subtract(re, product(imaginary, sines))), Expr()};
+  }
   // x · (cos ∓ i sin): minus forwards, plus for the inverse.
   Expr re = product(real, cosines);
   Expr im = product(real, sines);
@@ -145,19 +163,28 @@ Results ConvertDFT(const NodeContext& node) {
   };
   const Expr real = moved(0);
   const PrimExpr given = node.Shape(real)[last];
-  Fourier spec{.length = node.Has(1) ? node.Dim(1, "the length of the transform", 1) : given,
-               .inverse = node.Flag("inverse", false)};
+  const bool is_half = node.Flag("onesided", false);
+  const bool inverse = node.Flag("inverse", false);
+  Fourier spec;
+  spec.inverse = inverse;
+  spec.of_half = inverse && is_half;
+  // The standard's text of operator set 20 since onnx 1.21; ONNX Runtime computes it in all sets.
+  if (spec.of_half && !is_complex) node.Fail("half of a spectrum, to be transformed back, that has no imaginary part");
+  const PrimExpr whole = spec.of_half ? node.Simplify(Max(given - 1, I64(0)) * 2) : given;
+  spec.length = node.Has(1) ? node.Dim(1, "the length of the transform", 1) : whole;
   if (IsZero(spec.length)) node.Fail("the axis has no elements to be transformed; give the length of the transform");
-  spec.bins = node.Flag("onesided", false) ? node.Simplify(FloorDiv(spec.length, I64(2)) + 1) : spec.length;
+  const PrimExpr half = node.Simplify(FloorDiv(spec.length, I64(2)) + 1);
+  spec.given = spec.of_half ? half : spec.length;
+  spec.bins = is_half && !inverse ? half : spec.length;
   const auto fitted = [&](Expr data) {
-    const PrimExpr kept = node.Simplify(Min(given, spec.length));
+    const PrimExpr kept = node.Simplify(Min(given, spec.given));
     if (!node.analyzer().CanProveEqual(kept, given)) {
       data = node.Emit(relax::StridedSlice(data, {last}, {I64(0)}, {kept}, {I64(1)}));
     }
-    const PrimExpr missing = node.Simplify(Max(spec.length - given, I64(0)));
+    const PrimExpr missing = node.Simplify(Max(spec.given - given, I64(0)));
     data = FillAxis(node, data, last, I64(0), missing, node.Scalar(node.DType(x), 0));
     Array<PrimExpr> shape = node.Shape(data);
-    shape.Set(last, spec.length);
+    shape.Set(last, spec.given);
     return node.WithShape(data, shape);
   };
   const Expr imaginary = is_complex ? fitted(node.WithShape(moved(1), node.Shape(real))) : Expr();
@@ -166,6 +193,7 @@ Results ConvertDFT(const NodeContext& node) {
     return at_run_time ? at_run_time->MovedBack(data) : MoveAxis(node, data, axis, true);
   };
   re = back(re);
+  if (spec.of_half) return {node.Emit(relax::ExpandDims(re, {node.Rank(re)}))};
   im = node.WithShape(back(im), node.Shape(re));
   return {Complex(node, {re, im})};
 }
@@ -214,7 +242,7 @@ Results ConvertSTFT(const NodeContext& node) {
     return window.defined() ? Expr(node.Emit(relax::Multiply(cut, window))) : cut;
   };
   const PrimExpr bins = node.Flag("onesided", true) ? node.Simplify(FloorDiv(length, I64(2)) + 1) : length;
-  const Fourier spec{.length = length, .bins = bins};
+  const Fourier spec{.length = length, .given = length, .bins = bins};
   return {Complex(node, Transform(node, part(0), is_complex ? part(1) : Expr(), spec))};
 }
 
