@@ -193,6 +193,14 @@ def cases():
         yield ml("SVMClassifier", [x], 1, 2, classlabels_ints=[7, 3, 9][:classes], vectors_per_class=counts, support_vectors=numbers(7, 5),
                  coefficients=numbers(classes - 1, 7, low=0.1), rho=numbers(classes * (classes - 1) // 2), kernel_type="RBF", kernel_params=[0.3, 0.5, 3.0],
                  post_transform=transform)
+    # Probabilities of classes, of those of pairs; more classes than are code of their own, and rows that take a different number of steps.
+    for counts in ([4, 3], [4, 1, 2], [2] * 5, [1] * 11):
+        total, classes = sum(counts), len(counts)
+        pairs = classes * (classes - 1) // 2
+        for rows, transform in ((9, "NONE"), (1, "SOFTMAX")):
+            yield ml("SVMClassifier", [f(rows, 5)], 1, 2, classlabels_ints=list(range(3, 3 + classes)), vectors_per_class=counts, support_vectors=numbers(total, 5),
+                     coefficients=numbers(classes - 1, total), rho=numbers(pairs), prob_a=numbers(pairs, low=-4.0), prob_b=numbers(pairs),
+                     kernel_type="RBF", kernel_params=[0.3, 0.5, 3.0], post_transform=transform)
     # Features.
     yield ml("OneHotEncoder", [i(4, 3)], 1, cats_int64s=[3, 0, 2], zeros=1)
     yield ml("OneHotEncoder", [np.array([2, 0, 3, 3], F)], 1, cats_int64s=[3, 0, 2], zeros=0)
