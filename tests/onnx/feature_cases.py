@@ -201,6 +201,10 @@ def cases():
             yield ml("SVMClassifier", [f(rows, 5)], 1, 2, classlabels_ints=list(range(3, 3 + classes)), vectors_per_class=counts, support_vectors=numbers(total, 5),
                      coefficients=numbers(classes - 1, total), rho=numbers(pairs), prob_a=numbers(pairs, low=-4.0), prob_b=numbers(pairs),
                      kernel_type="RBF", kernel_params=[0.3, 0.5, 3.0], post_transform=transform)
+    # Maps are rows in the order of their labels.
+    for labels in ({"classlabels_int64s": [4, 0, 2]}, {"classlabels_strings": ["a", "c", "b"]}):
+        for scores in (f(4, 3), f(3)):
+            yield dataclasses.replace(ml("ZipMap", [scores], 1, **labels), expected=[scores.reshape(-1, 3)])
     # Features.
     yield ml("OneHotEncoder", [i(4, 3)], 1, cats_int64s=[3, 0, 2], zeros=1)
     yield ml("OneHotEncoder", [np.array([2, 0, 3, 3], F)], 1, cats_int64s=[3, 0, 2], zeros=0)

@@ -98,6 +98,18 @@ Results ConvertArrayFeatureExtractor(const NodeContext& node) {
   return {node.Emit(relax::Take(x, list, last, "wrap"))};
 }
 
+Results ConvertZipMap(const NodeContext& node) {
+  Expr x = node.X(0);
+  if (node.DType(x) != kFeature) node.Fail("its input is no tensor of float32");
+  if (node.Rank(x) == 1) x = node.Reshaped(x, {I64(1), node.Shape(x)[0]});
+  if (node.Rank(x) != 2) node.Fail("its input is no matrix of rows and classes");
+  const auto numbers = node.Ints("classlabels_int64s");
+  const size_t labels = numbers && !numbers->empty() ? numbers->size() : node.Strs("classlabels_strings").size();
+  if (labels == 0) node.Fail("it has no labels of classes");
+  // Values are tensors: each row's map is its row, in the order of the labels.
+  return {node.WithShape(x, {node.Shape(x)[0], I64(static_cast<int64_t>(labels))})};
+}
+
 Results ConvertScaler(const NodeContext& node) {
   const Expr x = node.CastTo(node.X(0), kFeature);
   const auto scale = node.Floats("scale"), offset = node.Floats("offset");

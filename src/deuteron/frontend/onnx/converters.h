@@ -271,6 +271,7 @@ DEUTERON_CONVERTER(Normalizer);
 DEUTERON_CONVERTER(OneHotEncoder);
 DEUTERON_CONVERTER(Scaler);
 DEUTERON_CONVERTER(TfIdfVectorizer);
+DEUTERON_CONVERTER(ZipMap);
 
 // convert_experimental.cc
 DEUTERON_CONVERTER(Affine);

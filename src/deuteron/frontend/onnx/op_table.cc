@@ -228,6 +228,7 @@ constexpr OpRow kRows[] = {
     {"ai.onnx.ml", "TreeEnsemble", 5, ConvertTreeEnsemble},
     {"ai.onnx.ml", "TreeEnsembleClassifier", 1, ConvertTreeEnsembleClassifier},
     {"ai.onnx.ml", "TreeEnsembleRegressor", 1, ConvertTreeEnsembleRegressor},
+    {"ai.onnx.ml", "ZipMap", 1, ConvertZipMap},
     {"ai.onnx.preview.training", "Adagrad", 1, ConvertAdagrad},
     {"ai.onnx.preview.training", "Adam", 1, ConvertAdam},
     {"ai.onnx.preview.training", "Momentum", 1, ConvertMomentum},
@@ -340,7 +341,6 @@ std::string_view WhyRefused(std::string_view domain, std::string_view op_type) {
       {{"ai.onnx.ml", "CastMap"}, kMaps},
       {{"ai.onnx.ml", "CategoryMapper"}, kTexts},
       {{"ai.onnx.ml", "DictVectorizer"}, kMaps},
-      {{"ai.onnx.ml", "ZipMap"}, "its result is a map: export the model without it (skl2onnx: zipmap=False)"},
   };
   const auto it = reasons->find(std::pair(IsOnnxDomain(domain) ? std::string_view() : domain, op_type));
   return it == reasons->end() ? std::string_view() : it->second;
