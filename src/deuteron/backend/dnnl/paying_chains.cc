@@ -98,7 +98,7 @@ class PayingChains {
   }
 
   /// What a cut does not see either: the largest kernel is compiled on one core, however few others there are. What is
-  /// compiled in any case other cores do meanwhile.
+  /// compiled in any case other cores do meanwhile, or it is a part of that kernel, unless that computes an image.
   double SecondsOfLargest(const std::vector<bool>& choice) const {
     double largest = 0, all = 0;
     for (size_t i = 0; i < block_.bindings().size(); ++i) {
@@ -108,7 +108,7 @@ class PayingChains {
     for (size_t i = 0; i < chains_.size(); ++i) {
       const std::string& text = texts_[i].generated;
       if (choice[i] || around_.made->count(text) != 0 || !seen.insert(text).second) continue;
-      largest = std::max(largest, estimates_[i].generated_alone);
+      if (estimates_[i].keeps_layout || !NeedsGenerator()) largest = std::max(largest, estimates_[i].generated_alone);
       all += estimates_[i].generated_once;
     }
     return std::max(largest - all, 0.0);
