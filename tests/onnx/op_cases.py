@@ -272,6 +272,8 @@ def cases():
     yield case("Compress", [f(3, 4), np.array([True, False, True])], axis=-1)
     yield case("Compress", [f(3, 4), np.array([False, True, True, False, True])])
     yield case("Compress", [f(3, 4), Const([False, True, True])], axis=0)
+    yield case("Compress", [f(3, 4), f(3, 4) > 0])
+    yield case("Compress", [f(3, 4), Const(f(3, 4) > 0)])
     for indices in [Const(1, I), ints(0, 2), Const([[0, -1], [1, 2]], I), i(3, high=3), i(2, 2, high=3, low=-3)]:
         yield case("Gather", [f(3, 4), indices], axis=0)
     yield case("Gather", [f(3, 4), Const(-1, I)], axis=1)

@@ -172,8 +172,10 @@ Results ConvertCompress(const NodeContext& node) {
     }
     return {node.Emit(relax::Take(x, node.ConstantInts(indices), axis))};
   }
+  // Paddle's masks have the shape of what is masked.
+  const Expr condition = node.Reshaped(node.X(1), {node.Product(node.Shape(1), 0, node.Rank(1))});
   // The condition may be longer than the axis, but not true there.
-  const Expr indices = node.Checked(PositionsOfTrue(node, node.X(1)), {node.Shape(x)[axis]});
+  const Expr indices = node.Checked(PositionsOfTrue(node, condition), {node.Shape(x)[axis]});
   return {node.Emit(relax::Take(x, indices, axis))};
 }
 
