@@ -51,6 +51,18 @@ tir::PrimFunc Transposition(const PrimExpr& rows, const PrimExpr& columns, int64
   return te::CreatePrimFunc({x, y});
 }
 
+/// An image of 9 lines with its channels moved before its pixels, which are one axis then.
+tir::PrimFunc ChannelsOfFlatImage(int64_t line, int64_t channels) {
+  const te::Tensor x = te::Placeholder({I64(9), I64(line), I64(channels)}, kFloat, "x");
+  const te::Tensor y = te::Compute(
+      {I64(channels), I64(9 * line)},
+      [&](const Array<Var>& i) {
+        return x({FloorDiv(PrimExpr(i[1]), I64(line)), FloorMod(PrimExpr(i[1]), I64(line)), i[0]}) + 1;
+      },
+      "y");
+  return te::CreatePrimFunc({x, y});
+}
+
 /// Rows of heads of 32 elements each, the elements of every head with the rows behind them.
 tir::PrimFunc TransposedHeads(int64_t rows) {
   const te::Tensor x = te::Placeholder({I64(rows), I64(3 * 32)}, kFloat, "x");
@@ -116,6 +128,7 @@ TEST(Transposition, ByRule) {
     }
     check(Transposition(I64(48), I64(9 * 32), 32), true);
     for (const int64_t rows : {32, 53, 197}) check(TransposedHeads(rows), true);
+    for (const int64_t line : {16, 28, 64}) check(ChannelsOfFlatImage(line, /*channels=*/48), true);
     // float16 is rounded once, not after each step.
     constexpr double kStepsOfHalf = 3e-3;
     for (const int64_t rows : {32, 53, 128}) {

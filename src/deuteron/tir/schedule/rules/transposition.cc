@@ -71,7 +71,7 @@ bool HasTransposableSize(const Buffer& buffer) { return buffer->dtype.bytes() ==
 std::optional<Transposed> FindTransposed(const SBlock& block) {
   const auto* store = block->body.as<BufferStoreNode>();
   if (store == nullptr || store->indices.empty()) return std::nullopt;
-  const auto result_axis = IterOf(block, store->indices.back());
+  const auto result_axis = IterAlong(block, store->indices.back());
   if (!result_axis) return std::nullopt;
   const VarNode* along = block->iter_vars[*result_axis]->var.get();
   const auto varies = [&](const BufferLoadNode* load) {
