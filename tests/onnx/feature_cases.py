@@ -76,6 +76,28 @@ def narrow_cases():
         yield one
 
 
+def coming_cases():
+    """Operators of sets that the onnx package, and ONNX Runtime, do not know yet."""
+    a, b = f(3, 5), f(3, 5, seed=1)
+    for alpha in ({}, {"alpha": 0.7}):
+        yield Case("SwiGLU", [a, b], 28, attributes=alpha, expected=[a / (1 + np.exp(-alpha.get("alpha", 1) * a)) * b])
+    heads, tokens = 2, 3
+    q, k, v, state = f(1, tokens, 8), f(1, tokens, 8, seed=1), f(1, tokens, 6), f(1, heads, 4, 3)
+    decay, beta = f(1, tokens, heads, low=-1, high=-0.1), f(1, tokens, heads, low=0.1, high=0.9)
+    split = lambda x, t: x[0, t].reshape(heads, -1)
+    after, rows = state[0].copy(), []
+    for t in range(tokens):
+        after = after * np.exp(decay[0, t])[:, None, None]
+        known = np.einsum("hd,hde->he", split(k, t), after)
+        after = after + np.einsum("hd,he->hde", split(k, t), beta[0, t][:, None] * (split(v, t) - known))
+        rows.append(np.einsum("hd,hde->he", split(q, t), after).reshape(-1) / 2)
+    yield Case("LinearAttention", [q, k, v, state, decay, beta], 27, 2, {"q_num_heads": heads, "kv_num_heads": heads}, expected=[np.stack(rows)[None], after[None]])
+    x, past, weights, bias = f(1, 2, 5), f(1, 2, 2), f(2, 1, 3), f(2)
+    whole = np.concatenate([past, x], 2)
+    sums = sum(weights[None, :, 0, n, None] * whole[:, :, n:n + 5] for n in range(3)) + bias[None, :, None]
+    yield Case("CausalConvWithState", [x, weights, bias, past], 27, 2, {"activation": "silu"}, expected=[sums / (1 + np.exp(-sums)), whole[:, :, 5:]])
+
+
 def narrow_network():
     """Weights of int4 by block and of float8, activations of float8 and uint4; not ONNX Runtime, which drops a Relu
     before a quantisation to float8."""
@@ -148,6 +170,7 @@ def cases():
         behind = np.ones((3, 1), F)
         expected = np.concatenate([expected[:, 1:], behind] if reverse else [behind, expected[:, :-1]], 1)
         yield Case("CumProd", [product, Const(-1, I)], 26, attributes={"reverse": reverse, "exclusive": 1}, expected=[expected])
+    yield from coming_cases()
     yield from random_cases()
     yield from narrow_cases()
     yield narrow_network()

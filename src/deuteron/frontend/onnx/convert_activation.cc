@@ -63,6 +63,11 @@ Results ConvertSwish(const NodeContext& node) {
   return {b.Done(relax::Multiply(b.x, relax::Sigmoid(relax::Multiply(b.x, b.Const(alpha)))))};
 }
 
+Results ConvertSwiGLU(const NodeContext& node) {
+  if (node.DType(0) != node.DType(1)) node.Fail("its inputs are of different dtypes");
+  return {node.Emit(relax::Multiply(ConvertSwish(node)[0]->expr, node.WithShape(node.X(1), node.Shape(0))))};
+}
+
 Results ConvertShrink(const NodeContext& node) {
   const Build b{node};
   const double lambda = node.Float("lambd", 0.5);
