@@ -168,7 +168,8 @@ class Estimator {
   /// A load and a multiply-add for each tap.
   Cycles OfDepthwise(const tir::ConvWork& work, double pixels, double taps) const {
     const auto pipes = static_cast<double>(std::min(costs_.machine().vector_pipes, costs_.machine().load_pipes));
-    const double vectors = pixels * static_cast<double>(RoundUp(result_[1], lanes_) / lanes_);
+    const int64_t in_pixel = RoundUp(result_[1], lanes_) / lanes_;
+    const double vectors = pixels * static_cast<double>(in_pixel);
     const double inside = taps * TapsInside(work.weights);
     const bool has_several_results = work.groups != result_[1];
     const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;

@@ -100,7 +100,8 @@ TEST(Codegen, StridedLoadsAndShortVectors) {
 
 /// Accumulators of a window in vectors of which the last is partial; some of what is read is padding.
 TEST(Codegen, WindowsWithTails) {
-  for (const auto& [width, stride] : {std::pair{9, 1}, std::pair{30, 1}, std::pair{30, 2}, std::pair{65, 3}}) {
+  for (const auto& window : {std::pair{9, 1}, std::pair{30, 1}, std::pair{30, 2}, std::pair{65, 3}}) {
+    const int width = window.first, stride = window.second;
     const te::Tensor a = te::Placeholder({I64(3), I64(width)}, kFloat, "A");
     const te::Tensor pad = te::Compute(
         {I64(3), I64(width + 2)},

@@ -47,7 +47,7 @@ Expr Compared(const NodeContext& node, const std::vector<double>& vectors, int64
     return node.Emit(relax::Exp(relax::Negative(relax::Multiply(parameter(0), sum))));
   }
   const Expr columns = node.Emit(relax::PermuteDims(node.ConstantFloats(vectors, {count, features}, kFeature), {1, 0}));
-  const Expr product = node.Emit(relax::Matmul(given, columns));
+  Expr product = node.Emit(relax::Matmul(given, columns));
   if (kernel == "LINEAR") return product;
   const Expr scaled = node.Emit(relax::Add(relax::Multiply(product, parameter(0)), parameter(1)));
   if (kernel == "SIGMOID") return node.Emit(relax::Tanh(scaled));

@@ -173,7 +173,7 @@ Expr JoinedRows(const NodeContext& node, const Value& rows, int64_t axis, bool i
   std::iota(order.begin(), order.end(), 0);
   order.erase(order.begin());
   order.insert(order.begin() + axis, 0);
-  const Expr moved = axis == 0 ? rows->expr : Expr(node.Emit(relax::PermuteDims(rows->expr, order)));
+  Expr moved = axis == 0 ? rows->expr : Expr(node.Emit(relax::PermuteDims(rows->expr, order)));
   if (is_new) return moved;
   Array<PrimExpr> joined = RowShape(node, rows);
   joined.Set(axis, node.Simplify(joined[axis] * shape[0]));

@@ -34,7 +34,7 @@ class EmittingRewriter : public SeqRewriter {
 
   /// Appends a binding of a new variable to `out`.
   Var Emit(Expr value, const Span& span, Bindings* out) {
-    const Var var = builder_.Emit(std::move(value), "", span);
+    Var var = builder_.Emit(std::move(value), "", span);
     out->push_back(VarBinding(var, builder_.LookupBinding(var), span));
     return var;
   }

@@ -289,7 +289,7 @@ class Packer : public EmittingRewriter {
   }
 
   std::optional<Operands> FindFloats(const Layer& layer, Bindings* out) {
-    if (const auto halves = FindHalves(layer, out)) return halves;
+    if (auto halves = FindHalves(layer, out)) return halves;
     if (!tir::MultipliesBfloat16(Target::Current())) return std::nullopt;
     const DataType data = layer.call->args[0].ty().as<TensorTypeNode>()->dtype, weight(layer.weight->data.dtype());
     const bool is_rounded = product_precision_.is_bfloat16() && weight == DataType::Float(32);
@@ -340,7 +340,7 @@ class Packer : public EmittingRewriter {
   Call Finish(const Op& op, const Call& call, const std::optional<Operands>& operands, const Constant& packed,
               Attrs attrs, Bindings* out) {
     const Expr data = operands ? operands->data : Expr(call->args[0]);
-    const Call product(op, {data, packed}, std::move(attrs), call->ty_args, call->span);
+    Call product(op, {data, packed}, std::move(attrs), call->ty_args, call->span);
     if (!operands || !operands->correction.defined()) return product;
     const Var sums = Emit(product, call->span, out);
     Expr rest = Subtract(sums, operands->correction);

@@ -6,7 +6,8 @@
 /// takes its place. A tile is a line of the one axis by a line of the other: its rows are copied to lie together, whole
 /// lines as they are stored, and read from there as columns, which code generation makes a transposition of vectors
 /// (codegen/llvm/emit_transpose.cc). Where several operands lie the other way (the rotation of positions, of keys that
-/// are transposed), rows are not copied but computed of them. Of an axis that no tile divides the last tile is split off.
+/// are transposed), rows are not copied but computed of them. Of an axis that no tile divides the last tile is split
+/// off.
 #include <algorithm>
 
 #include "deuteron/tir/functor.h"
