@@ -1,11 +1,8 @@
 #include "deuteron/runtime/artifact.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "deuteron/runtime/checksum.h"
@@ -20,50 +17,37 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A file that is written beside `path` and takes its place when it is complete. Errors name `path`.
-class File {
- public:
-  explicit File(const std::string& path)
-      : path_(path), temporary_(UnfinishedName(path)), file_(std::fopen(temporary_.c_str(), "wb"), &std::fclose) {
-    if (file_ == nullptr) Fail();
+void PadTo(OutputFile* file, uint64_t offset) {
+  static constexpr char kZeros[kPageBytes] = {};
+  while (file->bytes() < offset) {
+    file->Write({kZeros, static_cast<size_t>(std::min<uint64_t>(offset - file->bytes(), sizeof(kZeros)))});
   }
-  ~File() {
-    if (file_ != nullptr) std::remove(temporary_.c_str());
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  void Write(const void* data, size_t bytes) {
-    if (bytes != 0 && std::fwrite(data, 1, bytes, file_.get()) != bytes) Fail();
-    at_ += bytes;
-  }
-  void PadTo(uint64_t offset) {
-    static constexpr char kZeros[kPageBytes] = {};
-    while (at_ < offset) Write(kZeros, std::min<uint64_t>(offset - at_, sizeof(kZeros)));
-  }
-  void Close() {
-    if (std::fclose(file_.release()) == 0 && std::rename(temporary_.c_str(), path_.c_str()) == 0) return;
-    const int error = errno;
-    std::remove(temporary_.c_str());
-    ThrowNotWritten(path_, error);
-  }
-
- private:
-  [[noreturn]] void Fail() const { ThrowNotWritten(path_, errno); }
-
-  const std::string path_;
-  const std::string temporary_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  uint64_t at_ = 0;
-};
+}
 
 uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+/// JSON has strings of UTF-8 alone, a path has any bytes: of one that is no such string, the numbers of these.
+nlohmann::json PathToJson(const std::string& path) {
+  try {
+    static_cast<void>(nlohmann::json(path).dump());
+    return path;
+  } catch (const nlohmann::json::exception&) {
+    return std::vector<uint8_t>(path.begin(), path.end());
+  }
+}
+
+std::string PathFromJson(const nlohmann::json& json) {
+  if (!json.is_array()) return json.get<std::string>();
+  const auto bytes = json.get<std::vector<uint8_t>>();
+  return {bytes.begin(), bytes.end()};
+}
 
 /// What is read at every load, as JSON on one line; after it the notes as they are.
 std::string ManifestToText(const Manifest& manifest) {
   const nlohmann::json json = {{"cpu_features", manifest.cpu_features},
                                {"target", manifest.target},
                                {"plugins", manifest.plugins},
-                               {"weights_file", manifest.weights_file},
+                               {"weights_file", PathToJson(manifest.weights_file)},
                                {"weight_names", manifest.weight_names}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + manifest.notes;
 }
@@ -76,7 +60,7 @@ Manifest ManifestFromText(std::string_view text) {
     json.at("cpu_features").get_to(manifest.cpu_features);
     json.at("target").get_to(manifest.target);
     json.at("plugins").get_to(manifest.plugins);
-    json.at("weights_file").get_to(manifest.weights_file);
+    manifest.weights_file = PathFromJson(json.at("weights_file"));
     json.at("weight_names").get_to(manifest.weight_names);
     manifest.notes = text.substr(std::min(end + 1, text.size()));
     return manifest;
@@ -114,19 +98,17 @@ void WriteArtifact(const std::string& path, std::string_view elf, Program progra
   trailer.weights_offset = RoundUp(trailer.manifest_offset + text.size(), kPageBytes);
   trailer.weights_bytes = has_weights ? program.weights_bytes : 0;
 
-  File file(path);
-  file.Write(elf.data(), elf.size());
-  file.Write(bytes.data(), bytes.size());
-  file.Write(text.data(), text.size());
-  file.PadTo(trailer.weights_offset);
+  OutputFile file(path);
+  for (const std::string_view part : {elf, std::string_view(bytes), std::string_view(text)}) file.Write(part);
+  PadTo(&file, trailer.weights_offset);
   const uint64_t begin = trailer.weights_offset;
   uint64_t written = 0;
   for (size_t i = 0; has_weights && i < program.constants.size(); ++i) {
     const ConstantSpec& constant = program.constants[i];
     DEUTERON_CHECK(constant.offset >= written) << "constants are not in order of their offsets";
-    file.PadTo(begin + constant.offset);
+    PadTo(&file, begin + constant.offset);
     const auto size = static_cast<uint64_t>(TensorBytes(constant.shape, constant.dtype));
-    file.Write(weight(i), size);
+    file.Write({static_cast<const char*>(weight(i)), size});
     written = constant.offset + size;
   }
   DEUTERON_CHECK(written == trailer.weights_bytes)
@@ -137,7 +119,7 @@ void WriteArtifact(const std::string& path, std::string_view elf, Program progra
   all.Add(text.data(), text.size());
   all.Add(&trailer, offsetof(ArtifactTrailer, checksum));
   trailer.checksum = all.Value();
-  file.Write(&trailer, sizeof(trailer));
+  file.Write({reinterpret_cast<const char*>(&trailer), sizeof(trailer)});
   file.Close();
 }
 

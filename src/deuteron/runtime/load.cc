@@ -46,7 +46,7 @@ struct FileIdentity {
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) DEUTERON_THROW(ModelError) << path << ": " << std::strerror(errno);
     struct stat status {};
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -467,6 +468,14 @@ TEST_F(ArtifactTest, SharesAFileOfWeights) {
   EXPECT_EQ(second(in("b.so")), 40);
   EXPECT_EQ(static_cast<float*>(Instance(still_mapped).Run("main", {Sequence({1, 2})}).at(0).data_ptr())[1], 20);
 
+  // By a name that is no UTF-8.
+  {
+    const ArtifactParts parts = ReadArtifact(bytes_, path_);
+    WriteArtifact(
+        in("d.so"), "", parts.program, parts.manifest, [&](size_t) { return ours; }, in("\xff.safetensors"));
+    EXPECT_EQ(second(in("d.so")), 20);
+  }
+
   // Elsewhere, missing, of another model, damaged.
   std::filesystem::rename(in("all.safetensors"), in("moved.safetensors"));
   std::string message = ErrorOf([&] { Executable::Load(in("a.so")); }, "ModelError");
@@ -535,6 +544,22 @@ TEST_F(ArtifactTest, NamesWhatCannotBeWritten) {
   EXPECT_EQ(error_of(folder + "/folder.so"), "cannot write " + folder + "/folder.so: Is a directory");
   // Nothing half written is left.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_), {}), 2);
+}
+
+TEST_F(ArtifactTest, IsWrittenIntoAPipe) {
+  const std::string pipe = (directory_ / "pipe.so").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  // Nobody waits for who would write it.
+  ErrorOf([&] { Executable::Load(pipe); }, "ModelError");
+  std::string read;
+  std::thread reader([&] {
+    std::ifstream file(pipe, std::ios::binary);
+    read.assign(std::istreambuf_iterator<char>(file), {});
+  });
+  WriteArtifact(pipe, "", Program(), {}, [](size_t) -> const void* { return nullptr; });
+  reader.join();
+  EXPECT_NO_THROW(Executable::Load(Write(read)));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST_F(ArtifactTest, IsWrittenByThreadsAtOnce) {

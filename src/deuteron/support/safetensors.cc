@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_set>
@@ -245,22 +242,18 @@ void WriteSafeTensors(const std::string& path, const NamedTensors& tensors) {
   std::string text = header.dump();
   // The data begins at a multiple of 64 bytes.
   text.append((64 - (8 + text.size()) % 64) % 64, ' ');
-  // Under another name first: the file may be the one that these tensors are mapped from.
-  const std::string unfinished = UnfinishedName(path);
-  std::ofstream out(unfinished, std::ios::binary);
-  for (size_t i = 0; i < 8; ++i) out.put(static_cast<char>(text.size() >> (8 * i) & 0xff));
-  out << text;
+  // (Until it is closed the file may be the one that these tensors are mapped from.)
+  OutputFile file(path);
+  char length[8];
+  for (size_t i = 0; i < sizeof(length); ++i) length[i] = static_cast<char>(text.size() >> (8 * i) & 0xff);
+  file.Write({length, sizeof(length)});
+  file.Write(text);
   for (const auto* item : order) {
     const Tensor& tensor = item->second;
-    out.write(static_cast<const char*>(tensor.data_ptr()) + tensor.GetDLTensorPtr()->byte_offset,
-              CheckedByteSize(ShapeOf(tensor), tensor.dtype()));
+    file.Write({static_cast<const char*>(tensor.data_ptr()) + tensor.GetDLTensorPtr()->byte_offset,
+                static_cast<size_t>(CheckedByteSize(ShapeOf(tensor), tensor.dtype()))});
   }
-  out.close();
-  if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(unfinished.c_str());
-    ThrowNotWritten(path, error);
-  }
+  file.Close();
 }
 
 }  // namespace deuteron

@@ -1,10 +1,11 @@
 #include "deuteron/support/write_file.h"
 
 #include <cerrno>
-#include <cstdio>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <utility>
 
 #include "deuteron/support/error.h"
 
@@ -27,27 +28,67 @@ std::string UnfinishedName(const std::string& path) {
   if (path.find('\0') != std::string::npos) ThrowNotWritten(path, EINVAL);
   // Not the process's number: two containers that share a folder each have a process of that number.
   std::random_device random;
-  char name[24];
-  std::snprintf(name, sizeof(name), ".%08x%08x%s", random(), random(), kUnfinishedSuffix);
-  return path + name;
+  char suffix[24];
+  const int length = std::snprintf(suffix, sizeof(suffix), ".%08x%08x%s", random(), random(), kUnfinishedSuffix);
+  // A name that is as long as names may be leaves no room for more.
+  const size_t slash = path.rfind('/');
+  const size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  return path.substr(0, begin) + path.substr(begin, static_cast<size_t>(NAME_MAX - length)) + suffix;
 }
 
 namespace {
 
-/// Writes all parts to the file `path`; 0, or the errno that says why not.
-int WriteParts(const std::string& path, std::span<const std::string_view> parts) {
-  // Not a stream of the library: its failures do not say why.
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return errno;
-  int error = 0;
-  for (const std::string_view part : parts) {
-    if (error == 0 && std::fwrite(part.data(), 1, part.size(), file) != part.size()) error = errno;
+namespace fs = std::filesystem;
+
+/// What a path leads to, whether that is there or not.
+std::string BehindLinks(fs::path path) {
+  // As many as the system follows.
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+    const fs::path next = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / next;
   }
-  if (std::fclose(file) != 0 && error == 0) error = errno;
-  return error;
+  return path.string();
 }
 
 }  // namespace
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  std::error_code ignored;
+  const bool is_replaced = !fs::exists(path, ignored) || fs::is_regular_file(path, ignored);
+  target_ = is_replaced ? BehindLinks(path) : path;
+  unfinished_ = is_replaced ? UnfinishedName(target_) : target_;
+  // Not a stream of the library: its failures do not say why.
+  file_ = std::fopen(unfinished_.c_str(), "wb");
+  if (file_ == nullptr) ThrowNotWritten(path_, errno);
+}
+
+OutputFile::~OutputFile() { Discard(); }
+
+void OutputFile::Write(std::string_view bytes) {
+  if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) Fail(errno);
+  bytes_ += bytes.size();
+}
+
+void OutputFile::Close() {
+  const bool is_whole = std::fclose(std::exchange(file_, nullptr)) == 0;
+  if (is_whole && (unfinished_ == target_ || std::rename(unfinished_.c_str(), target_.c_str()) == 0)) return;
+  Fail(errno);
+}
+
+void OutputFile::Fail(int error) {
+  if (file_ == nullptr && unfinished_ != target_) std::remove(unfinished_.c_str());
+  Discard();
+  ThrowNotWritten(path_, error);
+}
+
+void OutputFile::Discard() {
+  if (file_ == nullptr) return;
+  std::fclose(std::exchange(file_, nullptr));
+  if (unfinished_ != target_) std::remove(unfinished_.c_str());
+}
 
 void WriteFile(const std::string& path, std::string_view bytes) { WriteFile(path, {bytes}); }
 
@@ -56,20 +97,9 @@ void WriteFile(const std::string& path, std::initializer_list<std::string_view> 
 }
 
 void WriteFile(const std::string& path, std::span<const std::string_view> parts) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  // A device, a pipe: nothing that could be exchanged.
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
-    if (const int error = WriteParts(path, parts)) ThrowNotWritten(path, error);
-    return;
-  }
-  const std::string target = fs::is_symlink(path, ignored) ? fs::canonical(path, ignored).string() : path;
-  const std::string unfinished = UnfinishedName(target);
-  int error = WriteParts(unfinished, parts);
-  if (error == 0 && std::rename(unfinished.c_str(), target.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  std::remove(unfinished.c_str());
-  ThrowNotWritten(path, error);
+  OutputFile file(path);
+  for (const std::string_view part : parts) file.Write(part);
+  file.Close();
 }
 
 }  // namespace deuteron

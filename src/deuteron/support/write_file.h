@@ -2,6 +2,8 @@
 /// Writing a file whole.
 #pragma once
 
+#include <cstdint>
+#include <cstdio>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -20,9 +22,35 @@ inline constexpr const char* kUnfinishedSuffix = ".part";
 /// writer.
 std::string UnfinishedName(const std::string& path);
 
-/// Writes `bytes` to the file `path`, in place of what it held. A UsageError that says why if it cannot be opened or
-/// takes less than all of them. The file has its name once it is whole: until then, and where it cannot be written,
-/// what had that name stays.
+/// A file that is written piece by piece, in place of what `path` held. It has its name once it is closed: until then,
+/// and where it cannot be written, what had that name stays. Where `path` is a link, that holds of what it leads to. A
+/// device or a pipe is written as it is: nothing may take its place. Each call throws a UsageError that says why it
+/// cannot.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  /// Of one that is not closed nothing stays.
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  void Write(std::string_view bytes);
+  void Close();
+  /// Of what was written.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  [[noreturn]] void Fail(int error);
+  void Discard();
+
+  const std::string path_;
+  std::string target_;
+  /// What is written; `target_` itself if nothing takes its place.
+  std::string unfinished_;
+  std::FILE* file_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+/// Writes `bytes` to the file `path`, as an OutputFile.
 void WriteFile(const std::string& path, std::string_view bytes);
 /// The same of parts, one after another.
 void WriteFile(const std::string& path, std::initializer_list<std::string_view> parts);
