@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iomanip>
 #include <limits>
 #include <optional>
 #include <random>
-#include <sstream>
 #include <unordered_map>
 
 #include "deuteron/codegen/machine_code.h"
@@ -18,6 +17,7 @@
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/support/number_text.h"
 #include "deuteron/support/write_file.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
@@ -140,10 +140,8 @@ class Tuner {
     }
     const auto fastest = static_cast<size_t>(std::min_element(least.begin(), least.end()) - least.begin());
     const size_t best = least[fastest] < kWorthIt * least[0] ? fastest : 0;
-    std::ostringstream text;
-    text << std::setprecision(3) << least[best] * 1e6 << " us, the model's choice " << least[0] * 1e6 << " us, of "
-         << candidates.size() << " schedules";
-    *message = text.str();
+    *message = NumberText(least[best] * 1e6, "%.3g us") + ", the model's choice " +
+               NumberText(least[0] * 1e6, "%.3g us") + ", of " + std::to_string(candidates.size()) + " schedules";
     return candidates[best].target;
   }
 
@@ -158,9 +156,9 @@ class Tuner {
     runtime::Checksum checksum;
     for (const std::string& part : {script::Print(kernel), target_.ToString(), std::to_string(target_.machine.threads)})
       checksum.Add(part.data(), part.size() + 1);
-    std::ostringstream name;
-    name << folder_ << "/" << std::hex << std::setw(16) << std::setfill('0') << checksum.Value() << ".tuned";
-    return name.str();
+    char digits[20];
+    std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(checksum.Value()));
+    return folder_ + "/" + digits + ".tuned";
   }
 
   /// The target that a file names; empty if it is not one that would be measured.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "deuteron/support/number_text.h"
+
 namespace deuteron::script {
 namespace {
 
@@ -373,8 +375,7 @@ const Syntax* Cursor::Number(const Token& token) {
     if (result.ptr != end || (result.ec != std::errc() && result.ec != std::errc::result_out_of_range)) {
       source_.Fail(token.at, "not a number");
     }
-    if (result.ec == std::errc::result_out_of_range)
-      node->float_value = std::strtod(std::string(digits).c_str(), nullptr);
+    if (result.ec == std::errc::result_out_of_range) node->float_value = NumberOf(std::string(digits));
     return Done(node);
   }
   const char letter = digits.size() > 2 ? digits[1] : '0';
@@ -391,7 +392,7 @@ const Syntax* Cursor::Number(const Token& token) {
     // Python's integers have no bounds; one like this can only be a float's value.
     if (base != 10) source_.Fail(token.at, "an integer of more than 64 bits");
     node->kind = SyntaxKind::kFloat;
-    node->float_value = std::strtod(std::string(digits).c_str(), nullptr);
+    node->float_value = NumberOf(std::string(digits));
     return Done(node);
   }
   node->int_value = static_cast<int64_t>(value);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deuteron/support/error.h"
+#include "deuteron/support/number_text.h"
 #include "deuteron/support/suggest.h"
 
 namespace deuteron {
@@ -66,9 +67,7 @@ bool ReadAmount(std::string_view text, int64_t* amount) {
 
 std::string AmountText(double amount) {
   constexpr double kExact = 9e15;
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), amount < kExact ? "%.0f" : "%.3g", std::ceil(amount));
-  return text.data();
+  return NumberText(std::ceil(amount), amount < kExact ? "%.0f" : "%.3g");
 }
 
 }  // namespace

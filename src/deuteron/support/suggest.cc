@@ -1,13 +1,12 @@
 #include "deuteron/support/suggest.h"
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
+
+#include "deuteron/support/letters.h"
 
 namespace deuteron {
 namespace {
-
-char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 /// Insertions, deletions and replacements from `a` to `b`, case aside.
 size_t EditDistance(std::string_view a, std::string_view b) {
@@ -17,7 +16,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
     size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0 : 1);
+      const size_t replaced = diagonal + (SmallLetter(a[i - 1]) == SmallLetter(b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
     }

@@ -2,6 +2,8 @@
 
 #include <cctype>
 
+#include "deuteron/support/letters.h"
+
 namespace deuteron::topi {
 
 LayoutAxes ParseAxes(const std::string& layout) {
@@ -12,7 +14,7 @@ LayoutAxes ParseAxes(const std::string& layout) {
       block = block * 10 + (letter - '0');
       continue;
     }
-    axes.push_back({static_cast<char>(std::toupper(static_cast<unsigned char>(letter))), block});
+    axes.push_back({CapitalLetter(letter), block});
     block = 0;
   }
   return axes;

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cctype>
 
+#include "deuteron/support/letters.h"
 #include "deuteron/topi/blocked_layout.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
@@ -14,11 +14,6 @@ constexpr const char* kReduceNames[] = {"ry", "rx", "rz"};
 
 /// The letters of the spatial axes, first to last, of `count` axes.
 std::string SpatialLetters(size_t count) { return std::string("DHW").substr(3 - count); }
-
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 /// Values for the axes of a tensor from values for the letters of its layout.
 template <typename Value>
@@ -147,8 +142,8 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
       shape.push_back(out_spatial[letters.find(axis.letter)]);
     }
   }
-  const std::string name =
-      std::string(spec.groups > 1 ? "group_conv" : "conv") + std::to_string(rank) + "d_" + Lower(spec.data_layout);
+  const std::string name = std::string(spec.groups > 1 ? "group_conv" : "conv") + std::to_string(rank) + "d_" +
+                           SmallLetters(spec.data_layout);
   const te::Tensor sum = te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
@@ -232,7 +227,7 @@ te::Tensor ConvTranspose(const te::Tensor& data, const te::Tensor& weight, const
   std::vector<tir::IterVar> window;
   Array<tir::IterVar> reduce = {channel};
   for (size_t i = 0; i < rank; ++i) {
-    window.push_back(te::ReduceAxis(kernel_dim(letters[i]), "d" + Lower(letters.substr(i, 1))));
+    window.push_back(te::ReduceAxis(kernel_dim(letters[i]), "d" + SmallLetters(letters.substr(i, 1))));
     reduce.push_back(window.back());
   }
   const Array<PrimExpr> shape = InLayout(spec.out_layout, [&](char letter) {
@@ -241,7 +236,7 @@ te::Tensor ConvTranspose(const te::Tensor& data, const te::Tensor& weight, const
   });
   std::vector<std::string> names;
   for (const char letter : spec.out_layout) {
-    names.push_back(letter == 'N' ? "b" : Lower(std::string(1, letter)));
+    names.push_back(letter == 'N' ? "b" : SmallLetters(std::string(1, letter)));
   }
   const DataType accumulator = AccumulatorType(spec.out_dtype);
   const te::Tensor sum = te::Compute(

@@ -1,12 +1,12 @@
 /// \file
 /// What loop-level functions that patterns take by their names compute.
 #include <cmath>
-#include <cstdio>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/support/number_text.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::backend::cutlass {
@@ -99,9 +99,7 @@ class CudaWriter {
  private:
   static std::string Number(const tir::FloatImmNode* imm) {
     Require(std::isfinite(imm->value), "a number that is not finite");
-    char text[40];
-    std::snprintf(text, sizeof(text), "%.9g", imm->value);
-    return "((" + CudaTypeOf(imm->dtype) + ")" + text + ")";
+    return "((" + CudaTypeOf(imm->dtype) + ")" + NumberText(imm->value, "%.9g") + ")";
   }
 
   /// Operands are cast: C++ widens small integers, the IR does not.

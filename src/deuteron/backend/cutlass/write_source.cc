@@ -2,12 +2,13 @@
 /// A graph of kernels as one CUDA source: the parts of device/ that it needs, a configuration for each kernel, and the
 /// function that the runtime calls.
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/cutlass/device_code.h"
 #include "deuteron/backend/json/json_graph.h"
+#include "deuteron/support/letters.h"
+#include "deuteron/support/number_text.h"
 #include "deuteron/target/gpu_table.h"
 
 namespace deuteron::backend::cutlass {
@@ -22,16 +23,14 @@ std::string CudaTypeOf(const std::string& dtype) {
 std::string PlainTypeOf(const std::string& dtype) { return dtype == "float16" ? "__half" : CudaTypeOf(dtype); }
 
 std::string Float(double value) {
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.9g", value);
-  const std::string number(text);
+  const std::string number = NumberText(value, "%.9g");
   return number + (number.find_first_of(".e") == std::string::npos ? ".0f" : "f");
 }
 
 const char* Bool(const nlohmann::json& value) { return value.get<bool>() ? "true" : "false"; }
 
 std::string Capitalised(std::string text) {
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  text[0] = CapitalLetter(text[0]);
   return "Operand::k" + text;
 }
 

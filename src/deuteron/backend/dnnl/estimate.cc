@@ -6,7 +6,6 @@
 #include "deuteron/backend/dnnl/estimate.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "deuteron/backend/dnnl/attention_parts.h"
@@ -14,6 +13,7 @@
 #include "deuteron/backend/pattern_checks.h"
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/support/number_text.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/conv_cost.h"
 #include "deuteron/tir/analysis/factors.h"
@@ -326,11 +326,7 @@ std::string TextOfKernel(const JsonKernel& kernel, const Type& result) {
   return text;
 }
 
-std::string TextOfNumber(double number) {
-  char text[32];
-  std::snprintf(text, sizeof(text), " %.17g", number);
-  return text;
-}
+std::string TextOfNumber(double number) { return NumberText(number, " %.17g"); }
 
 std::string TextOfGenerated(const JsonKernel& kernel, const Type& result) {
   std::string text = TextOfKernel(kernel, result);

@@ -11,7 +11,6 @@
 /// operands numbers (dequantize; astype and subtract), and goes on through quantize. The originals stay for other users
 /// and are removed where there are none.
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -28,6 +27,7 @@
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
+#include "deuteron/support/number_text.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron::backend::dnnl {
@@ -230,13 +230,12 @@ class BlockChains {
   }
 
   void RecordChoice(const Chain& chain, const KernelEstimate& estimate, bool is_library, int64_t expected_runs) const {
-    char text[160];
-    const int length = std::snprintf(text, sizeof(text), "the library %.3g µs, generated code %.3g µs",
-                                     1e6 * estimate.library, 1e6 * estimate.generated);
+    const auto microseconds = [](double seconds) { return NumberText(1e6 * seconds, "%.3g µs"); };
+    std::string text =
+        "the library " + microseconds(estimate.library) + ", generated code " + microseconds(estimate.generated);
     if (expected_runs > 0) {
-      std::snprintf(text + length, sizeof(text) - static_cast<size_t>(length),
-                    " a run, of which %lld; and once %.3g µs, %.3g µs", static_cast<long long>(expected_runs),
-                    1e6 * estimate.library_once, 1e6 * estimate.generated_once);
+      text += " a run, of which " + std::to_string(expected_runs) + "; and once " +
+              microseconds(estimate.library_once) + ", " + microseconds(estimate.generated_once);
     }
     const bool is_faster = estimate.library < estimate.generated;
     const bool is_sooner = expected_runs > 0 && estimate.library_once < estimate.generated_once;

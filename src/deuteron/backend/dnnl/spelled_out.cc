@@ -4,7 +4,6 @@
 /// short list.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <unordered_map>
 
@@ -12,6 +11,7 @@
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/support/number_text.h"
 
 namespace deuteron::backend::dnnl {
 namespace {
@@ -32,11 +32,7 @@ constexpr Known kKnown[] = {
     {"prod(1,clip(0,1,sum(0.5,prod(0.1667,x))),x)", "hardswish", 1.0 / 6, 0.5},
 };
 
-std::string Number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.4g", value);
-  return text;
-}
+std::string Number(double value) { return NumberText(value, "%.4g"); }
 
 /// An expression as a constant, or as a product or sum with a constant.
 struct Term {

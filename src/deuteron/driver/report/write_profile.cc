@@ -1,20 +1,14 @@
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <numeric>
 
 #include "deuteron/driver/report/profile.h"
 #include "deuteron/driver/report/text_table.h"
 #include "deuteron/driver/report/write.h"
+#include "deuteron/support/number_text.h"
 
 namespace deuteron::report {
 namespace {
-
-std::string Fixed(double value, const char* format) {
-  char text[40];
-  std::snprintf(text, sizeof(text), format, value);
-  return text;
-}
 
 double KernelNanoseconds(const ProfileResult& profile) {
   return std::accumulate(profile.kernels.begin(), profile.kernels.end(), 0.0,
@@ -25,23 +19,23 @@ double KernelNanoseconds(const ProfileResult& profile) {
 
 std::string WriteProfileText(const ProfileResult& profile, const std::string& model) {
   const double total = KernelNanoseconds(profile);
-  std::string text = model + ": " + Fixed(profile.run_nanoseconds / 1e6, "%.3f ms a run (median of ") +
-                     std::to_string(profile.runs) + "), " + Fixed(total / 1e6, "%.3f ms in ") +
+  std::string text = model + ": " + NumberText(profile.run_nanoseconds / 1e6, "%.3f ms a run (median of ") +
+                     std::to_string(profile.runs) + "), " + NumberText(total / 1e6, "%.3f ms in ") +
                      std::to_string(profile.kernels.size()) + " kernels, " + std::to_string(profile.threads) +
                      (profile.threads == 1 ? " thread\n" : " threads\n");
-  text += "this machine, measured now: " + Fixed(profile.peak.flops / 1e9, "%.0f GFLOP/s, ") +
-          Fixed(profile.peak.bandwidth / 1e9, "%.1f GB/s\n");
+  text += "this machine, measured now: " + NumberText(profile.peak.flops / 1e9, "%.0f GFLOP/s, ") +
+          NumberText(profile.peak.bandwidth / 1e9, "%.1f GB/s\n");
   if (profile.kernels.empty()) return text;
   std::vector<std::vector<std::string>> rows{
       {"time", "share", "calls", "bytes", "GB/s", "GFLOP/s", "of roofline", "kernel", "nodes"}};
   for (const ProfiledKernel& kernel : profile.kernels) {
     const double roofline = kernel.roofline(profile.peak);
     const bool known = roofline >= 0;
-    rows.push_back({Fixed(kernel.nanoseconds / 1e3, "%.1f µs"),
-                    Fixed(total > 0 ? 100 * kernel.nanoseconds / total : 0, "%.1f%%"), Fixed(kernel.calls, "%g"),
-                    known ? HumanBytes(kernel.bytes) : "?", known ? Fixed(kernel.gbps(), "%.1f") : "?",
-                    known ? Fixed(kernel.gflops(), "%.1f") : "?", known ? Fixed(100 * roofline, "%.0f%%") : "?",
-                    kernel.name, JoinShort(kernel.places, 100)});
+    rows.push_back({NumberText(kernel.nanoseconds / 1e3, "%.1f µs"),
+                    NumberText(total > 0 ? 100 * kernel.nanoseconds / total : 0, "%.1f%%"),
+                    NumberText(kernel.calls, "%g"), known ? HumanBytes(kernel.bytes) : "?",
+                    known ? NumberText(kernel.gbps(), "%.1f") : "?", known ? NumberText(kernel.gflops(), "%.1f") : "?",
+                    known ? NumberText(100 * roofline, "%.0f%%") : "?", kernel.name, JoinShort(kernel.places, 100)});
   }
   return text + "\n" + TextTable(rows);
 }

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <numeric>
 
 #include "deuteron/driver/report/text_table.h"
 #include "deuteron/driver/report/write.h"
+#include "deuteron/support/number_text.h"
 
 namespace deuteron::report {
 namespace {
@@ -16,10 +16,8 @@ std::string Scaled(double value, double base, const char* const* units, size_t c
     value /= base;
     ++unit;
   }
-  char text[32];
   const bool whole = unit == 0;
-  std::snprintf(text, sizeof(text), whole ? "%.0f%s" : std::fabs(value) < 10 ? "%.2f%s" : "%.1f%s", value, units[unit]);
-  return text;
+  return NumberText(value, whole ? "%.0f" : std::fabs(value) < 10 ? "%.2f" : "%.1f") + units[unit];
 }
 
 std::string EdgeLine(const FusionReport& report, const Edge& edge) {

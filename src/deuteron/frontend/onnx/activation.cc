@@ -1,13 +1,13 @@
 #include "deuteron/frontend/onnx/activation.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/support/letters.h"
 
 namespace deuteron::onnx {
 
@@ -37,17 +37,12 @@ struct Builder {
   }
 };
 
-std::string InSmallLetters(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
-
 }  // namespace
 
 int64_t NumParameters(std::string name) {
   static constexpr std::string_view kOfOne[] = {"leakyrelu", "thresholdedrelu", "elu", "celu"};
   static constexpr std::string_view kOfTwo[] = {"affine", "hardsigmoid", "scaledtanh", "parametricsoftplus", "selu"};
-  name = InSmallLetters(std::move(name));
+  name = SmallLetters(std::move(name));
   if (std::find(std::begin(kOfOne), std::end(kOfOne), name) != std::end(kOfOne)) return 1;
   return std::find(std::begin(kOfTwo), std::end(kOfTwo), name) != std::end(kOfTwo) ? 2 : 0;
 }
@@ -55,7 +50,7 @@ int64_t NumParameters(std::string name) {
 Expr Activated(const NodeContext& node, const Expr& x, std::string name, std::optional<double> first,
                std::optional<double> second) {
   const std::string given = name;
-  name = InSmallLetters(std::move(name));
+  name = SmallLetters(std::move(name));
   const Builder b{node, x};
   // Defaults are floats, as what a node gives is: in double precision 0.2 is another number.
   if (name == "relu") return b.Done(relax::nn::Relu(x));

@@ -1,7 +1,6 @@
 #include "deuteron/frontend/onnx/loop.h"
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_set>
 
 #include "deuteron/frontend/onnx/importer.h"
@@ -9,6 +8,7 @@
 #include "deuteron/frontend/onnx/sequence_rows.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/type_analysis.h"
+#include "deuteron/support/letters.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -21,9 +21,7 @@ tir::Var NewSymbol(const NodeContext& node, const char* what) {
 
 /// "lstm_step" for a node of operator LSTM.
 std::string NameOf(const NodeContext& node, const char* suffix) {
-  std::string name = Identifier(node.node().op_type, "node") + suffix;
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
+  return SmallLetters(Identifier(node.node().op_type, "node") + suffix);
 }
 
 /// A result of a call, its dimensions bound to new symbols where its type has none, except those (not null) that

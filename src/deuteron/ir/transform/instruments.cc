@@ -5,6 +5,8 @@
 #include <fstream>
 #include <ostream>
 
+#include "deuteron/support/number_text.h"
+
 namespace deuteron::transform {
 
 void TimingInstrument::RunBeforePass(const IRModule& module, const PassInfo& info) {
@@ -25,11 +27,10 @@ std::string TimingInstrument::Table() const {
   double total = 0;
   for (const Row& row : rows_) total += row.depth == 0 ? row.milliseconds : 0;
   std::string table = "      ms   share  pass\n";
-  char line[32];
   for (const Row& row : rows_) {
     const double share = total > 0 ? 100 * row.milliseconds / total : 0;
-    std::snprintf(line, sizeof(line), "%8.2f  %5.1f%%  ", row.milliseconds, share);
-    table += line + std::string(2 * static_cast<size_t>(row.depth), ' ') + row.name + "\n";
+    table += NumberText(row.milliseconds, "%8.2f  ") + NumberText(share, "%5.1f%%  ") +
+             std::string(2 * static_cast<size_t>(row.depth), ' ') + row.name + "\n";
   }
   return table;
 }

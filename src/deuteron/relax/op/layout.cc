@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/support/letters.h"
 
 namespace deuteron::relax {
 
@@ -27,8 +28,8 @@ std::optional<Layout> Layout::Parse(const std::string& base, const std::string& 
       if (block > 1 << 20) return std::nullopt;
       continue;
     }
-    const bool is_block = std::islower(static_cast<unsigned char>(letter)) != 0;
-    const int64_t axis = axis_of(static_cast<char>(std::toupper(static_cast<unsigned char>(letter))));
+    const bool is_block = CapitalLetter(letter) != letter;
+    const int64_t axis = axis_of(CapitalLetter(letter));
     if (axis < 0 || is_block != (block >= 2) || (!is_block && seen[static_cast<size_t>(axis)]++)) return std::nullopt;
     dims.push_back({axis, block});
     block = 0;
@@ -45,7 +46,7 @@ std::string Layout::Apply(const std::string& base) const {
       letters += letter;
     } else {
       letters += std::to_string(dim.block);
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+      letters += SmallLetter(letter);
     }
   }
   return letters;

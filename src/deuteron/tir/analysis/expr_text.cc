@@ -1,6 +1,7 @@
 #include "deuteron/tir/analysis/expr_text.h"
 
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/support/number_text.h"
 
 namespace deuteron::tir {
 namespace {
@@ -103,8 +104,7 @@ class Writer {
         return;
       }
       case ExprKind::kFloatImm: {
-        std::string number = std::to_string(static_cast<const FloatImmNode*>(expr.get())->value);
-        text_ += number;
+        text_ += NumberText(static_cast<const FloatImmNode*>(expr.get())->value, "%f");
         return;
       }
       case ExprKind::kStringImm:
