@@ -20,6 +20,7 @@
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/environment.h"
+#include "deuteron/support/executable_memory.h"
 #include "deuteron/support/safetensors.h"
 #include "deuteron/support/shared_library.h"
 #include "deuteron/support/write_file.h"
@@ -89,6 +90,8 @@ KeyText OptionsText(const CompileOptions& options, const Target& target) {
     const std::string files = runtime::PluginFiles(backend.name);
     key.Add({backend.name, files, files.empty() && backend.codegen.missing ? backend.codegen.missing() : ""});
   }
+  // Where it is 0, no library that writes code as it runs can be used.
+  key.Add(static_cast<int64_t>(MayExecuteWhatItWrites()));
   return key;
 }
 

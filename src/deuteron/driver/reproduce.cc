@@ -1,12 +1,9 @@
 #include "deuteron/driver/reproduce.h"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <string_view>
 
 #include "deuteron/script/printer.h"
+#include "deuteron/support/temporary_folder.h"
 #include "deuteron/support/write_file.h"
 
 namespace deuteron {
@@ -27,11 +24,7 @@ std::string ValueText(const Any& value) {
 }
 
 std::string WriteModule(const IRModule& module) {
-  std::string folder = (std::filesystem::temp_directory_path() / "deuteron-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) {
-    DEUTERON_THROW(UsageError) << "cannot make the folder " << folder << ": " << std::strerror(errno);
-  }
-  const std::string path = folder + "/module.py";
+  const std::string path = MakeTemporaryFolder() + "/module.py";
   WriteFile(path, script::Print(module));
   return path;
 }

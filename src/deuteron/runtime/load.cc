@@ -21,6 +21,7 @@
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/memory_library.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -203,18 +204,11 @@ class Loader {
     return library;
   }
 
-  /// The dynamic linker opens whole files only: one in memory, which stays open, for a library of the same name as one
-  /// that is open is taken to be that.
+  /// The dynamic linker opens whole files only.
   std::shared_ptr<void> OpenPart() const {
-    const int file = memfd_create("deuteron-kernels", MFD_CLOEXEC);
-    std::shared_ptr<const void> closing(nullptr, [file](const void*) { close(file); });
-    for (uint64_t written = 0; written < artifact_.elf.size();) {
-      const ssize_t now = write(file, artifact_.elf.data() + written, artifact_.elf.size() - written);
-      if (now < 0) RefuseKernels(std::strerror(errno));
-      written += static_cast<uint64_t>(now);
-    }
-    std::shared_ptr<void> library = Open("/proc/self/fd/" + std::to_string(file), std::move(closing));
-    if (library == nullptr) RefuseKernels(dlerror());
+    std::string why;
+    std::shared_ptr<void> library = OpenLibraryOfBytes(artifact_.elf, "deuteron-kernels", &why);
+    if (library == nullptr) RefuseKernels(why);
     return library;
   }
 

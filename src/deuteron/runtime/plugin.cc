@@ -1,9 +1,7 @@
 #include "deuteron/runtime/plugin.h"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <tvm/ffi/extra/c_env_api.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -23,6 +21,7 @@
 #include "deuteron/support/fork.h"
 #include "deuteron/support/library_files.h"
 #include "deuteron/support/mapped_file.h"
+#include "deuteron/support/memory_library.h"
 #include "deuteron/support/shared_library.h"
 #include "deuteron/support/thread_placement.h"
 
@@ -112,6 +111,11 @@ Plugin Open(const std::string& name) {
   const auto find = [library = library](const char* name) {
     return reinterpret_cast<TVMFFISafeCallType>(dlsym(library, name));
   };
+  std::string why_not;
+  if (const TVMFFISafeCallType problem = find("__tvm_ffi_deuteron_problem")) {
+    why_not = Function::InvokeExternC(nullptr, problem).cast<std::string>();
+  }
+  if (!why_not.empty()) return {.problem = why_not};
   return {create, find("__tvm_ffi_deuteron_pack"), find("__tvm_ffi_deuteron_version"), ""};
 }
 
@@ -138,34 +142,17 @@ const Plugin& FindPlugin(const std::string& name) {
   return plugins.Find(name);
 }
 
-/// A shared object in memory, mapped by the dynamic linker.
-std::shared_ptr<void> MapSharedObject(const ExternalSpec& external) {
-  const int file = memfd_create(external.symbol.c_str(), MFD_CLOEXEC);
-  size_t written = 0;
-  while (file >= 0 && written < external.code.size()) {
-    const ssize_t count = write(file, external.code.data() + written, external.code.size() - written);
-    if (count <= 0) break;
-    written += static_cast<size_t>(count);
-  }
-  void* library = nullptr;
-  const std::string path = "/proc/self/fd/" + std::to_string(file);
-  if (file >= 0 && written == external.code.size()) library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const char* why = library == nullptr ? dlerror() : nullptr;
+std::shared_ptr<void> OpenSharedObject(const ExternalSpec& external) {
+  std::string why;
+  std::shared_ptr<void> library = OpenLibraryOfBytes(external.code, external.symbol, &why);
   if (library == nullptr) {
-    if (file >= 0) close(file);
-    DEUTERON_THROW(UnsupportedError) << "the code of " << external.symbol
-                                     << " cannot be loaded: " << (why != nullptr ? why : "no memory");
+    DEUTERON_THROW(UnsupportedError) << "the code of " << external.symbol << " cannot be loaded: " << why;
   }
-  // The linker knows libraries by their names: the number of the file stays taken as long as this one is there.
-  // Some libraries stay in any case (those with unique symbols of C++): then it stays taken for good.
-  return {library, [file, path](void* handle) {
-            dlclose(handle);
-            if (dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD) == nullptr) close(file);
-          }};
+  return library;
 }
 
 Function LoadSharedObject(const ExternalSpec& external, std::vector<Tensor> constants) {
-  const std::shared_ptr<void> library = MapSharedObject(external);
+  const std::shared_ptr<void> library = OpenSharedObject(external);
   auto* function = reinterpret_cast<DeuteronTensorFunction>(dlsym(library.get(), external.symbol.c_str()));
   if (function == nullptr) DEUTERON_THROW(ModelError) << "the code of " << external.symbol << " does not define it";
   auto* error = reinterpret_cast<DeuteronErrorFunction>(dlsym(library.get(), "deuteron_error"));

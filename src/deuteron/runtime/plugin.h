@@ -22,7 +22,9 @@
 /// third element, an int64, asks for a workspace: calls get one tensor more, the last, of so many bytes (uint8), whose
 /// contents nobody keeps. It lies where intermediates do; where it is too small the function takes memory of its own.
 ///
-/// And a third one, `__tvm_ffi_deuteron_version`, for people: `String version()`.
+/// A third one, `__tvm_ffi_deuteron_version`, is for people: `String version()`. And a fourth one,
+/// `__tvm_ffi_deuteron_problem`, is asked before any other: `String problem()`, why the library cannot be used on this
+/// machine, empty if it can.
 #pragma once
 
 #include <tvm/ffi/function.h>

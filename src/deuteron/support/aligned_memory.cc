@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -28,10 +29,10 @@ int64_t PageBytes() {
 constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int64_t kLarge = kHugePage / 2;
 /// Of the machine. A request for more is granted by systems that promise more than they have, and ends the process when
-/// it is used.
+/// it is used. Where the system does not tell (some sandboxes), any may be granted.
 int64_t PhysicalMemory() {
-  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * PageBytes();
-  return bytes;
+  static const int64_t pages = sysconf(_SC_PHYS_PAGES);
+  return pages > 0 ? pages * PageBytes() : std::numeric_limits<int64_t>::max() / 2;
 }
 
 /// From here on the control group is asked before. Beyond what it may have, memory is granted as well, and the process

@@ -14,6 +14,7 @@
 #include "deuteron/backend/dnnl/held_layout.h"
 #include "deuteron/backend/dnnl/kernels.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/executable_memory.h"
 
 namespace deuteron::backend::dnnl {
 namespace {
@@ -214,6 +215,14 @@ Array<Any> Pack(void* host, const String& symbol, const Bytes& code, const Array
   return {Bytes(text), packed, plan == nullptr ? 0 : static_cast<int64_t>(plan->workspace_bytes())};
 }
 
+/// Its kernels are code that it writes for this CPU; what it does instead has instructions of its own.
+String Problem() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("sse4.1") == 0) return "oneDNN asks for a processor with SSE4.1, which this one lacks";
+#endif
+  return MayExecuteWhatItWrites() ? "" : "oneDNN writes code as it runs, which this process may not execute";
+}
+
 String Version() {
   const dnnl_version_t& version = *dnnl_version();
   return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
@@ -225,4 +234,5 @@ String Version() {
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_create, deuteron::backend::dnnl::Create)
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_pack, deuteron::backend::dnnl::Pack)
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_problem, deuteron::backend::dnnl::Problem)
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_version, deuteron::backend::dnnl::Version)

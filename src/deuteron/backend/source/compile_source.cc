@@ -16,6 +16,7 @@
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/temporary_folder.h"
 #include "deuteron/support/write_file.h"
 
 extern char** environ;
@@ -51,26 +52,6 @@ bool WriteFile(const fs::path& path, const std::string& bytes) {
   return static_cast<bool>(file);
 }
 
-/// A folder that goes with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "deuteron-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) DEUTERON_THROW(UsageError) << "cannot make a temporary folder; set TMPDIR";
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
 /// Runs a program; its exit status, -1 if it cannot be run. What it prints goes to `log`.
 int Run(const std::vector<std::string>& command, const fs::path& log) {
   std::vector<char*> arguments;
@@ -96,7 +77,7 @@ std::string VersionOf(const std::string& compiler) {
   const std::lock_guard lock(mutex);
   const auto [it, added] = versions.try_emplace(compiler);
   if (added) {
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     Run({compiler, "--version"}, folder / "version");
     it->second = ReadFile(folder / "version").value_or("");
   }
@@ -139,7 +120,7 @@ std::string Beginning(const std::string& text) {
 }
 
 std::string CompileNow(const SourceUnit& unit, const std::string& compiler) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Language& language = InfoOf(unit.language);
   const std::string source = (folder / (unit.name + language.extension)).string(),
                     object = (folder / "out.so").string();

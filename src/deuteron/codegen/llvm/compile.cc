@@ -1,5 +1,7 @@
 #include "deuteron/codegen/llvm/compile.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -11,7 +13,9 @@
 #include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/llvm/machine.h"
 #include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/executable_memory.h"
 #include "deuteron/support/limits.h"
+#include "deuteron/support/memory_library.h"
 #include "deuteron/support/parallel.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/functor.h"
@@ -321,6 +325,27 @@ struct LoadedCode : CompiledKernels::Code {
   }
 };
 
+/// Of a shared object that the dynamic linker has opened.
+struct LinkedCode : CompiledKernels::Code {
+  std::shared_ptr<void> library;
+
+  DeuteronKernel Lookup(const std::string& name) const override {
+    return reinterpret_cast<DeuteronKernel>(dlsym(library.get(), name.c_str()));
+  }
+};
+
+/// Where what was written may not be executed, what was mapped from a file may.
+std::unique_ptr<const CompiledKernels::Code> LoadLinked(const std::vector<std::string>& objects) {
+  auto code = std::make_unique<LinkedCode>();
+  std::string why;
+  code->library = OpenLibraryOfBytes(LinkObjects(objects), "deuteron-kernels", &why);
+  if (code->library == nullptr) {
+    DEUTERON_THROW(UnsupportedError) << "this process may not execute code that it writes, nor load it: " << why
+                                     << "; compile the model elsewhere (deuteron compile) and run what that writes";
+  }
+  return code;
+}
+
 class LlvmGenerator : public MachineCodeGenerator {
  public:
   std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options,
@@ -332,6 +357,7 @@ class LlvmGenerator : public MachineCodeGenerator {
     if (const std::string why = target.WhyNotHere(); !why.empty()) {
       DEUTERON_THROW(UnsupportedError) << "code for a machine " << why << " cannot be run here";
     }
+    if (!MayExecuteWhatItWrites()) return CompiledKernels(LoadLinked(objects));
     auto code = std::make_unique<LoadedCode>();
     const auto machine = MakeMachine(target, {});
     code->jit = Must(llvm::orc::LLJITBuilder().setDataLayout(machine->createDataLayout()).create());

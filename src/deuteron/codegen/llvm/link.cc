@@ -8,26 +8,38 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <memory>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "deuteron/codegen/llvm/lld.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/temporary_folder.h"
+#include "deuteron/support/write_file.h"
 
 namespace deuteron::codegen {
 namespace {
+
+/// Of something that the system does not give: kernels are linked by way of files on disk then.
+struct NotGiven : std::system_error {
+  NotGiven() : std::system_error(errno, std::generic_category()) {}
+};
 
 /// Closed at the end; to the linker a file by its path.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {
-    if (number < 0) DEUTERON_THROW(UsageError) << "kernels cannot be linked: " << std::strerror(errno);
+    if (number < 0) throw NotGiven();
   }
   ~Descriptor() {
     if (number_ >= 0) close(number_);
   }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const { return number_; }
@@ -38,16 +50,15 @@ class Descriptor {
 };
 
 /// A file without a name: nothing of it stays, however the process ends.
-class MemoryFile : public Descriptor {
- public:
-  explicit MemoryFile(const std::string& bytes) : Descriptor(memfd_create("deuteron-kernels.o", MFD_CLOEXEC)) {
-    for (size_t written = 0; written < bytes.size();) {
-      const ssize_t now = write(number(), bytes.data() + written, bytes.size() - written);
-      if (now < 0) DEUTERON_THROW(UsageError) << "kernels cannot be linked: " << std::strerror(errno);
-      written += static_cast<size_t>(now);
-    }
+Descriptor MakeMemoryFile(const std::string& bytes) {
+  Descriptor file(memfd_create("deuteron-kernels.o", MFD_CLOEXEC));
+  for (size_t written = 0; written < bytes.size();) {
+    const ssize_t now = write(file.number(), bytes.data() + written, bytes.size() - written);
+    if (now < 0) throw NotGiven();
+    written += static_cast<size_t>(now);
   }
-};
+  return file;
+}
 
 /// What is written into a pipe, which a thread empties meanwhile. (Its end is told and not waited for: a process that
 /// was forked meanwhile holds the pipe open.)
@@ -69,19 +80,27 @@ class PipedOutput {
   using Ends = std::array<int, 2>;
   static Ends MakePipe() {
     Ends ends{-1, -1};
-    if (pipe2(ends.data(), O_CLOEXEC) == 0) fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    // Who opens it by its path waits where it is full.
+    if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw NotGiven();
     return ends;
   }
   explicit PipedOutput(Ends ends)
-      : out_(ends[0]), in_(ends[1]), is_written_(eventfd(0, EFD_CLOEXEC)), reader_([this] { ReadAll(); }) {}
+      : out_(ends[0]),
+        in_(ends[1]),
+        is_written_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        reader_([this] { ReadAll(); }) {}
   void ReadAll() {
     std::vector<char> buffer(1 << 16);
     std::array<pollfd, 2> waits{pollfd{out_.number(), POLLIN, 0}, pollfd{is_written_.number(), POLLIN, 0}};
-    do {
+    for (bool is_whole = false; !is_whole;) {
+      // Where the system refuses to wait, it is asked again and again.
       poll(waits.data(), waits.size(), -1);
+      eventfd_t count = 0;
+      // Before what is there is read: what is written later than that is not there.
+      is_whole = eventfd_read(is_written_.number(), &count) == 0;
       for (ssize_t now; (now = read(out_.number(), buffer.data(), buffer.size())) > 0;)
         bytes_.append(buffer.data(), static_cast<size_t>(now));
-    } while (waits[1].revents == 0);
+    }
   }
 
   Descriptor out_, in_, is_written_;
@@ -89,11 +108,8 @@ class PipedOutput {
   std::thread reader_;
 };
 
-}  // namespace
-
-std::string LinkObjects(const std::vector<std::string>& objects) {
+void Link(const std::vector<std::string>& objects, const std::string& output) {
   static std::mutex mutex;
-  PipedOutput output;
   std::vector<std::string> arguments = {"ld.lld",
                                         "-shared",
                                         "--hash-style=gnu",
@@ -104,15 +120,49 @@ std::string LinkObjects(const std::vector<std::string>& objects) {
                                         "max-page-size=65536",  // AArch64 has systems with such pages
                                         "--threads=1",
                                         "-o",
-                                        output.Path()};
-  std::vector<std::unique_ptr<MemoryFile>> inputs;
-  for (const std::string& object : objects) {
-    arguments.push_back(inputs.emplace_back(std::make_unique<MemoryFile>(object))->Path());
-  }
+                                        output};
+  arguments.insert(arguments.end(), objects.begin(), objects.end());
   const std::lock_guard<std::mutex> lock(mutex);
   std::string messages;
   if (!RunElfLinker(arguments, &messages)) TVM_FFI_THROW(InternalError) << "lld: " << messages;
-  return output.Take();
+}
+
+/// Nothing where there are no files in memory that have a path, no pipes, or no further thread.
+std::optional<std::string> LinkInMemory(const std::vector<std::string>& objects) {
+  try {
+    std::vector<Descriptor> inputs;
+    std::vector<std::string> paths;
+    for (const std::string& object : objects) {
+      inputs.push_back(MakeMemoryFile(object));
+      paths.push_back(inputs.back().Path());
+    }
+    PipedOutput output;
+    if (access(output.Path().c_str(), F_OK) != 0) throw NotGiven();
+    Link(paths, output.Path());
+    return output.Take();
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
+}
+
+std::string LinkInFolder(const std::vector<std::string>& objects) {
+  const ScratchFolder folder;
+  std::vector<std::string> paths;
+  for (const std::string& object : objects) {
+    paths.push_back((folder / (std::to_string(paths.size()) + ".o")).string());
+    WriteFile(paths.back(), object);
+  }
+  const std::filesystem::path output = folder / "kernels.so";
+  Link(paths, output.string());
+  std::ifstream file(output, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+std::string LinkObjects(const std::vector<std::string>& objects) {
+  if (auto bytes = LinkInMemory(objects)) return *std::move(bytes);
+  return LinkInFolder(objects);
 }
 
 }  // namespace deuteron::codegen
