@@ -1,4 +1,5 @@
-"""What happens to the machine while the library is at work: killed processes, full and read-only disks, forks, inputs that are wrong once.
+"""What happens to the machine while the library is at work: killed processes, full and read-only disks, forks, inputs that are wrong once; and
+what a machine does not give: system calls, memory to execute, files of any size, a decimal point.
 
     python tests/faults_test.py BINARY
 
@@ -6,10 +7,15 @@ As root, in a mount namespace of its own (disks that are full are small ones in 
 is `little_memory`'s, killed processes that share a cache are `cache_test`'s too.
 """
 
+import ctypes
+import errno
 import os
 import pathlib
+import platform
 import random
+import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -23,7 +29,7 @@ from onnx import TensorProto, helper, numpy_helper
 import deuteron
 
 BINARY = sys.argv[1]
-USAGE = 2
+USAGE, UNSUPPORTED = 2, 4
 SECONDS = 120
 """Of a process that hangs."""
 
@@ -67,10 +73,12 @@ class Case:
         return there
 
 
-def start(command, **more):
-    """With further variables of its environment. What Python preloads of a sanitizer is not the command's, which has its own."""
+def start(command, before=None, **more):
+    """With further variables of its environment, after `before` in the process. What Python preloads of a sanitizer is not the command's, which has its own."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"} | more
-    return subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(
+        list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=before
+    )
 
 
 def wait(process):
@@ -82,9 +90,9 @@ def wait(process):
         raise
 
 
-def said(command, status):
+def said(command, status, before=None):
     """What a command says that ends with that status."""
-    process = start(command)
+    process = start(command, before)
     text = wait(process)
     assert process.returncode == status, f"status {process.returncode}, expected {status}: {text}"
     return text
@@ -228,11 +236,143 @@ def fork_to_compute(model, case):
         os._exit(status)
 
 
+def refuse(system_call, flag_of_third=0):
+    """From here on the system refuses this process calls of that number, as the rules of a service or a container may have it; those alone that
+    have the flag in their third argument, if one is given. Any user may ask for it, and nobody takes it back."""
+
+    def step(code, value, if_true=0, if_false=0):
+        return struct.pack("HBBI", code, if_true, if_false, value)
+
+    load_word, jump_if_equal, jump_if_set, leave = 0x20, 0x15, 0x45, 0x06
+    third_argument = 16 + 2 * 8
+    refused, allowed = 0x00050000 | errno.EPERM, 0x7FFF0000
+    steps = [step(load_word, 0), step(jump_if_equal, system_call, 0, 3 if flag_of_third else 1)]
+    if flag_of_third:
+        steps += [step(load_word, third_argument), step(jump_if_set, flag_of_third, 0, 1)]
+    steps += [step(leave, refused), step(leave, allowed)]
+    program = ctypes.create_string_buffer(b"".join(steps))
+    filters = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(program))
+    no_new_privileges, set_seccomp, mode_filter = 38, 22, 2
+    libc = ctypes.CDLL(None, use_errno=True)
+    for call in ((no_new_privileges, 1, 0, 0, 0), (set_seccomp, mode_filter, ctypes.c_char_p(filters), 0, 0)):
+        if libc.prctl(*call) != 0:
+            raise OSError(ctypes.get_errno(), "seccomp")
+
+
+def can_refuse():
+    if platform.machine() != "x86_64":  # whose numbers these are
+        return False
+    child = os.fork()
+    if child == 0:
+        try:
+            refuse(MPROTECT, PROT_EXEC)
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+POLL, MPROTECT, SYSINFO, PIPE2, MEMFD_CREATE = 7, 10, 99, 293, 319
+PROT_EXEC = 4
+
+
+def system_calls_are_refused(case):
+    """Without files in memory or pipes kernels are linked, and several artefacts of one file loaded, by way of temporary files, of which none stays.
+    What cannot be waited for, and how much memory there is, is done without."""
+    several = ["--target", "x86-64-v2,x86-64"]
+    said([*case.compile(case.folder / "m.so"), *several], 0)
+    for call in (MEMFD_CREATE, PIPE2, POLL, SYSINFO):
+        with tempfile.TemporaryDirectory(dir=case.folder) as folder:
+            out, aside = pathlib.Path(folder), pathlib.Path(folder) / "temporary"
+            aside.mkdir()
+            for command in ([*case.compile(out / "m.so"), *several], case.run(out, model=case.folder / "m.so")):
+                process = start(command, lambda: refuse(call), TMPDIR=str(aside))  # noqa: B023
+                text = wait(process)
+                assert process.returncode == 0, text
+            assert (out / "m.so").read_bytes() == (case.folder / "m.so").read_bytes()
+            assert case.check_outputs(out) == ["y.npy", "z.npy"]
+            assert not list(aside.rglob("*")), "it leaves temporary files"
+
+
+def nothing_written_is_executed(case):
+    """As in a service with MemoryDenyWriteExecute: kernels are loaded as a library is, and oneDNN, which writes its own, is not asked."""
+
+    def before():
+        refuse(MPROTECT, PROT_EXEC)
+
+    cache = case.folder / "cache"
+    with tempfile.TemporaryDirectory(dir=case.folder) as out:
+        said([*case.run(out, cache=cache), "--backend", "auto"], 0)
+    for backend, kept in (("none", "off"), ("auto", "off"), ("auto", cache)):
+        with tempfile.TemporaryDirectory(dir=case.folder) as out:
+            said([*case.run(out, cache=kept), "--backend", backend], 0, before)
+            assert case.check_outputs(pathlib.Path(out)) == ["y.npy", "z.npy"]
+    said([*case.compile(case.folder / "m.so"), "--backend", "dnnl"], 0)
+    for command in ([*case.run(case.folder / "out"), "--backend", "dnnl"], case.run(case.folder / "out", model=case.folder / "m.so")):
+        assert "oneDNN writes code as it runs, which this process may not execute" in said(command, UNSUPPORTED, before)
+
+
+def no_large_files(case):
+    """`ulimit -f`: what is too large is told, and nothing of it stays."""
+
+    def before():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    with tempfile.TemporaryDirectory(dir=case.folder) as folder:
+        out = pathlib.Path(folder)
+        assert "y.npy: File too large" in said(case.run(out), USAGE, before)
+        assert "m.so: File too large" in said(case.compile(out / "m.so"), USAGE, before)
+        warning = said(case.run(out, cache=out / "cache"), USAGE, before)
+        assert "warning: the cache" in warning and "y.npy: File too large" in warning
+        assert [path for path in out.rglob("*") if path.is_file()] == []
+
+
+def save_gelu(path):
+    """Spelled out, as exporters do: numbers tell oneDNN's patterns what it is."""
+    numbers = {"w": np.ones((64, 64)), "root": np.array(2**0.5), "one": np.array(1.0), "half": np.array(0.5)}
+    nodes = [("MatMul", "xw", "m"), ("Div", ["m", "root"], "d"), ("Erf", "d", "e"), ("Add", ["e", "one"], "a"), ("Mul", "ma", "b"), ("Mul", ["b", "half"], "y")]
+    graph = helper.make_graph(
+        [helper.make_node(op, list(inputs), [output]) for op, inputs, output in nodes],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1000, 64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1000, 64])],
+        [numpy_helper.from_array(value.astype(np.float32), name) for name, value in numbers.items()],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+
+
+def decimal_commas(case):
+    """In a program that has chosen a locale with them, models are compiled, and explained, as in any other."""
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", case.folder / "de_DE.UTF-8"], capture_output=True, text=True)
+    if made.returncode != 0:
+        return print(f"decimal_commas left out: {made.stderr.strip()}")
+    save_gelu(case.folder / "gelu.onnx")
+    program = """
+import locale, sys
+import deuteron
+locale.setlocale(locale.LC_ALL, sys.argv[2])
+print(locale.localeconv()["decimal_point"], deuteron.explain(sys.argv[1], backend="dnnl").text(), sep="\\n")
+"""
+    texts = []
+    for name in ("C", "de_DE.UTF-8"):
+        command = [sys.executable, "-c", program, case.folder / "gelu.onnx", name]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"LOCPATH": str(case.folder)})
+        assert done.returncode == 0, done.stderr
+        texts.append(done.stdout)
+    assert (texts[0][0], texts[1][0]) == (".", ",")
+    assert texts[0][1:] == texts[1][1:], "\n".join(texts)
+
+
 def main():
     can_mount = os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
     if can_mount and "--in-namespace" not in sys.argv:
         sys.exit(subprocess.run(["unshare", "-m", sys.executable, *sys.argv, "--in-namespace"]).returncode)
-    tests = [killed_while_it_writes, wrong_once_in_a_thousand_calls, forks]
+    tests = [killed_while_it_writes, wrong_once_in_a_thousand_calls, forks, no_large_files, decimal_commas]
+    for test in (system_calls_are_refused, nothing_written_is_executed):
+        if can_refuse():
+            tests.append(test)
+        else:
+            print(f"{test.__name__} left out: system calls cannot be refused here")
     for test in (full_disk, read_only_disk):
         if can_mount:
             tests.append(test)

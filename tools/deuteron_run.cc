@@ -1,6 +1,7 @@
 /// \file
 /// The command `deuteron-run`: runs a compiled model by the runtime library alone, as `deuteron run` does where there
 /// is the compiler.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -114,6 +115,8 @@ int main(int argc, char** argv) {
     std::fputs(deuteron::kUsage, argc < 2 ? stderr : stdout);
     return argc < 2 ? 2 : 0;
   }
+  // What would be larger than files may be (ulimit -f) is not written, and told; else a signal ends the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     deuteron::Run(deuteron::Parse(argc, argv));
   } catch (const tvm::ffi::Error& error) {

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -41,6 +42,8 @@ void KeepToCgroup() {
 
 int main(int argc, char** argv) {
   KeepStandardStreams();
+  // What would be larger than files may be (ulimit -f) is not written, and told; else a signal ends the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   KeepToCgroup();
   // Kernels of long chains are expressions of some thousand levels.
   deuteron::RaiseMainStackLimit(size_t{120} << 20);
