@@ -1,6 +1,6 @@
 /// \file
-/// Attention whose memory is a matrix a head, and the causal convolutions before it, of com.microsoft and, from operator
-/// set 27 on, of the standard: as builders of language models with recurrent layers write them.
+/// Attention whose memory is a matrix a head, and the causal convolutions before it, of com.microsoft and, from
+/// operator set 27 on, of the standard: as builders of language models with recurrent layers write them.
 #include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/loop.h"
