@@ -40,10 +40,17 @@ Expr Compared(const NodeContext& node, const std::vector<double>& vectors, int64
   const std::vector<double> parameters = node.Floats("kernel_params");
   const auto parameter = [&](size_t i) { return node.Scalar(kFeature, i < parameters.size() ? parameters[i] : 0); };
   if (kernel == "RBF") {
-    const Expr one = node.ConstantFloats(vectors, {1, count, features}, kFeature);
-    const Expr each = node.Reshaped(given, {node.Shape(x)[0], I64(1), I64(features)});
-    const Expr distance = node.Emit(relax::Subtract(each, one));
-    const Expr sum = node.Emit(relax::Sum(node.Emit(relax::Multiply(distance, distance)), {{2}}));
+    // Vectors are neighbours, so that they are compared several at once.
+    std::vector<double> columns(vectors.size());
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t j = 0; j < features; ++j) {
+        columns[static_cast<size_t>(j * count + i)] = vectors[static_cast<size_t>(i * features + j)];
+      }
+    }
+    const Expr all = node.ConstantFloats(columns, {1, features, count}, kFeature);
+    const Expr each = node.Reshaped(given, {node.Shape(x)[0], I64(features), I64(1)});
+    const Expr distance = node.Emit(relax::Subtract(each, all));
+    const Expr sum = node.Emit(relax::Sum(node.Emit(relax::Multiply(distance, distance)), {{1}}));
     return node.Emit(relax::Exp(relax::Negative(relax::Multiply(parameter(0), sum))));
   }
   const Expr columns = node.Emit(relax::PermuteDims(node.ConstantFloats(vectors, {count, features}, kFeature), {1, 0}));
