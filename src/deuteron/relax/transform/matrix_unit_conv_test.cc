@@ -114,9 +114,9 @@ TEST_P(UnfoldLines, ComputesWhatTheConvolutionDoes) {
   EXPECT_EQ(CompareResults(expected, Interpret(scheduled, arguments), tolerance).problem, "");
 }
 
-class GroupsForUnit : public testing::TestWithParam<Case> {};
+class GroupsOfConvolution : public testing::TestWithParam<Case> {};
 
-TEST_P(GroupsForUnit, ComputeWhatTheyDid) {
+TEST_P(GroupsOfConvolution, ComputeWhatTheyDid) {
   const Case& test = GetParam();
   const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
   transform::PassContext context;
@@ -130,9 +130,38 @@ TEST_P(GroupsForUnit, ComputeWhatTheyDid) {
             "");
 }
 
+/// One weight for groups of two numbers of results is not packed for one of them alone.
+TEST(GroupsForUnit, MayShareAWeight) {
+  const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
+  transform::PassContext context;
+  context.SetConfig("precision", String("bf16"));
+  transform::PassContext::Scope scope(context);
+  const std::string layouts = "data_layout=\"NHWC\", out_layout=\"NHWC\"";
+  IRModule module = script::ParseModule(R"(@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, 8, 8, 32), "float32"), z: R.Tensor((1, 8, 8, 64), "float32"), w: R.Tensor((64, 8, 3, 3), "float32")):
+        with R.dataflow():
+            a = R.nn.conv2d(x, w, groups=4, )" +
+                                            layouts + R"()
+            b = R.nn.conv2d(z, w, groups=8, )" +
+                                            layouts + R"()
+            y = R.add(a, b)
+            R.output(y)
+        return y
+)",
+                                        "conv.py");
+  const Tensor weight = RandomArguments(module, 3, 2).back().cast<Tensor>();
+  module = relax::BindParams("main", {{"w", weight}})(module);
+  const Arguments arguments = RandomArguments(module, 7, 14);
+  const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
+  EXPECT_TRUE(tir::UsesMatrixUnit(scheduled));
+  EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(scheduled, arguments), 2e-2).problem, "");
+}
+
 std::string NameOf(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(Forms, GroupsForUnit, testing::ValuesIn(kGroups), NameOf);
+INSTANTIATE_TEST_SUITE_P(Forms, GroupsOfConvolution, testing::ValuesIn(kGroups), NameOf);
 INSTANTIATE_TEST_SUITE_P(Forms, UnfoldLines, testing::ValuesIn(kFewChannels), NameOf);
 
 }  // namespace

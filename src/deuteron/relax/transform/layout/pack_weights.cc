@@ -321,11 +321,12 @@ class Packer : public EmittingRewriter {
   }
 
   Constant PackedWeight(const Layer& layer, const topi::Packing& packing) {
-    return Once(layer.weight, Constant(), packing + std::to_string(layer.depth_axis), [&](WeightMoves*) {
-      const auto unit = layer.groups == 1 ? std::nullopt : GroupsForUnit(layer);
-      return PackWeight(unit ? MergeGroups(layer.weight, layer.groups, unit->groups) : layer.weight, layer.depth_axis,
-                        packing);
-    });
+    return Once(layer.weight, Constant(),
+                packing + std::to_string(layer.depth_axis) + "," + std::to_string(layer.groups), [&](WeightMoves*) {
+                  const auto unit = layer.groups == 1 ? std::nullopt : GroupsForUnit(layer);
+                  return PackWeight(unit ? MergeGroups(layer.weight, layer.groups, unit->groups) : layer.weight,
+                                    layer.depth_axis, packing);
+                });
   }
 
   /// Data that is packed once for all products of a block that read it.
