@@ -1,35 +1,18 @@
 #include "deuteron/support/memory_library.h"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "deuteron/support/error.h"
+#include "deuteron/support/memory_file.h"
 #include "deuteron/support/temporary_folder.h"
 #include "deuteron/support/write_file.h"
 
 namespace deuteron {
 namespace {
-
-/// A file in memory with these bytes; -1 with errno if there can be none.
-int MakeMemoryFile(std::string_view bytes, const std::string& name) {
-  const int file = memfd_create(name.c_str(), MFD_CLOEXEC);
-  for (size_t written = 0; file >= 0 && written < bytes.size();) {
-    const ssize_t now = write(file, bytes.data() + written, bytes.size() - written);
-    if (now > 0) {
-      written += static_cast<size_t>(now);
-    } else if (errno != EINTR) {
-      const int error = errno;
-      close(file);
-      errno = error;
-      return -1;
-    }
-  }
-  return file;
-}
 
 std::shared_ptr<void> OpenInMemory(std::string_view bytes, const std::string& name, std::string* why) {
   const int file = MakeMemoryFile(bytes, name);

@@ -45,6 +45,9 @@ class PayingChains {
       const size_t kernel = choice_.AddKernel(InRuns(library), InRuns(generated) + to_fuse);
       for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
     }
+    for (size_t i = 0; i < block.bindings().size(); ++i) {
+      generated_anyway_ += kernel_of_[i] == KernelChoice::kGenerated && IsComputed(i) ? 1 : 0;
+    }
     AddValues();
     AddAttention();
     if (expected_runs_ > 0) AddMaking();
@@ -100,10 +103,7 @@ class PayingChains {
   /// What a cut does not see either: the largest kernel is compiled on one core, however few others there are. What is
   /// compiled in any case other cores do meanwhile, or it is a part of that kernel, unless that computes an image.
   double SecondsOfLargest(const std::vector<bool>& choice) const {
-    double largest = 0, all = 0;
-    for (size_t i = 0; i < block_.bindings().size(); ++i) {
-      if (kernel_of_[i] == KernelChoice::kGenerated && IsComputed(i)) all += EstimateScalars();
-    }
+    double largest = 0, all = static_cast<double>(generated_anyway_) * EstimateScalars();
     std::unordered_set<std::string> seen;
     for (size_t i = 0; i < chains_.size(); ++i) {
       const std::string& text = texts_[i].generated;
@@ -240,12 +240,7 @@ class PayingChains {
   }
 
   /// Whether code is generated for what no chain holds.
-  bool NeedsGenerator() const {
-    for (size_t i = 0; i < block_.bindings().size(); ++i) {
-      if (kernel_of_[i] == KernelChoice::kGenerated && IsComputed(i)) return true;
-    }
-    return false;
-  }
+  bool NeedsGenerator() const { return generated_anyway_ != 0; }
 
   /// Whether a binding has a kernel: it is no view of another value, and no quantised operand that chains read as it
   /// is.
@@ -419,6 +414,8 @@ class PayingChains {
   std::vector<Texts> texts_;
   /// Of a binding: the kernel that it is part of.
   std::vector<size_t> kernel_of_;
+  /// Bindings that code is generated for whatever is chosen.
+  size_t generated_anyway_ = 0;
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +18,7 @@
 
 #include "deuteron/codegen/llvm/lld.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/memory_file.h"
 #include "deuteron/support/temporary_folder.h"
 #include "deuteron/support/write_file.h"
 
@@ -48,17 +48,6 @@ class Descriptor {
  private:
   int number_;
 };
-
-/// A file without a name: nothing of it stays, however the process ends.
-Descriptor MakeMemoryFile(const std::string& bytes) {
-  Descriptor file(memfd_create("deuteron-kernels.o", MFD_CLOEXEC));
-  for (size_t written = 0; written < bytes.size();) {
-    const ssize_t now = write(file.number(), bytes.data() + written, bytes.size() - written);
-    if (now < 0) throw NotGiven();
-    written += static_cast<size_t>(now);
-  }
-  return file;
-}
 
 /// What is written into a pipe, which a thread empties meanwhile. (Its end is told and not waited for: a process that
 /// was forked meanwhile holds the pipe open.)
@@ -133,7 +122,7 @@ std::optional<std::string> LinkInMemory(const std::vector<std::string>& objects)
     std::vector<Descriptor> inputs;
     std::vector<std::string> paths;
     for (const std::string& object : objects) {
-      inputs.push_back(MakeMemoryFile(object));
+      inputs.emplace_back(MakeMemoryFile(object, "deuteron-kernels.o"));
       paths.push_back(inputs.back().Path());
     }
     PipedOutput output;

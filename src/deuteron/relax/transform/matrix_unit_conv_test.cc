@@ -93,14 +93,30 @@ IRModule ConvOf(const Case& test) {
   return relax::BindParams("main", {{"w", RandomArguments(module, 3, 2).back().cast<Tensor>()}})(module);
 }
 
+/// A CPU with a matrix unit, and what products may round their operands to.
+class UnitScope {
+ public:
+  explicit UnitScope(const char* precision)
+      : target_(Target::Parse("llvm -mcpu=sapphirerapids -threads=2")), scope_(ContextOf(precision)) {}
+
+ private:
+  static transform::PassContext ContextOf(const char* precision) {
+    transform::PassContext context;
+    context.SetConfig("precision", String(precision));
+    return context;
+  }
+
+  const TargetScope target_;
+  const transform::PassContext::Scope scope_;
+};
+
+IRModule Scheduled(const IRModule& module) { return MakePipeline("schedule")(MakePipeline("graph")(module)); }
+
 class UnfoldLines : public testing::TestWithParam<Case> {};
 
 TEST_P(UnfoldLines, ComputesWhatTheConvolutionDoes) {
   const Case& test = GetParam();
-  const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
-  transform::PassContext context;
-  context.SetConfig("precision", String(test.precision));
-  transform::PassContext::Scope scope(context);
+  const UnitScope scope(test.precision);
   const IRModule module = ConvOf(test);
   const IRModule unfolded = relax::UnfoldLines()(module);
   EXPECT_EQ(script::Print(unfolded).find("unfold_lines") != std::string::npos, test.is_for_unit);
@@ -109,7 +125,7 @@ TEST_P(UnfoldLines, ComputesWhatTheConvolutionDoes) {
   const double tolerance = ToleranceOf(test);
   EXPECT_EQ(CompareResults(expected, Interpret(unfolded, arguments), tolerance).problem, "");
   if (!test.is_for_unit) return;
-  const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
+  const IRModule scheduled = Scheduled(module);
   EXPECT_TRUE(tir::UsesMatrixUnit(scheduled));
   EXPECT_EQ(CompareResults(expected, Interpret(scheduled, arguments), tolerance).problem, "");
 }
@@ -118,13 +134,10 @@ class GroupsOfConvolution : public testing::TestWithParam<Case> {};
 
 TEST_P(GroupsOfConvolution, ComputeWhatTheyDid) {
   const Case& test = GetParam();
-  const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
-  transform::PassContext context;
-  context.SetConfig("precision", String(test.precision));
-  transform::PassContext::Scope scope(context);
+  const UnitScope scope(test.precision);
   const IRModule module = ConvOf(test);
   const Arguments arguments = RandomArguments(module, 7, 14);
-  const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
+  const IRModule scheduled = Scheduled(module);
   EXPECT_EQ(tir::UsesMatrixUnit(scheduled), test.is_for_unit);
   EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(scheduled, arguments), ToleranceOf(test)).problem,
             "");
@@ -132,10 +145,7 @@ TEST_P(GroupsOfConvolution, ComputeWhatTheyDid) {
 
 /// One weight for groups of two numbers of results is not packed for one of them alone.
 TEST(GroupsForUnit, MayShareAWeight) {
-  const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
-  transform::PassContext context;
-  context.SetConfig("precision", String("bf16"));
-  transform::PassContext::Scope scope(context);
+  const UnitScope scope("bf16");
   const std::string layouts = "data_layout=\"NHWC\", out_layout=\"NHWC\"";
   IRModule module = script::ParseModule(R"(@I.ir_module
 class Module:
@@ -154,7 +164,7 @@ class Module:
   const Tensor weight = RandomArguments(module, 3, 2).back().cast<Tensor>();
   module = relax::BindParams("main", {{"w", weight}})(module);
   const Arguments arguments = RandomArguments(module, 7, 14);
-  const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
+  const IRModule scheduled = Scheduled(module);
   EXPECT_TRUE(tir::UsesMatrixUnit(scheduled));
   EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(scheduled, arguments), 2e-2).problem, "");
 }

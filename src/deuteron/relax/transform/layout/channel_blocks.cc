@@ -20,15 +20,18 @@ const char* Data(const Constant& weight) {
   return static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset();
 }
 
+/// The unit that multiplies operands of that packing.
+std::optional<tir::MatrixUnit> UnitOf(const topi::Packing& packing) {
+  if (packing.empty()) return std::nullopt;
+  return tir::FindMatrixUnit(Target::Current(), Op::Get("tir." + topi::DotOf(packing)));
+}
+
 }  // namespace
 
 ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Packing& packing) {
-  if (!packing.empty()) {
-    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir." + topi::DotOf(packing)));
-    if (unit) {
-      const int64_t length = tir::PanelColumns(*unit, channels);
-      return {length, (channels + length - 1) / length};
-    }
+  if (const auto unit = UnitOf(packing)) {
+    const int64_t length = tir::PanelColumns(*unit, channels);
+    return {length, (channels + length - 1) / length};
   }
   Machine machine = Target::Current().machine;
   if (packing == "i16x2") machine = tir::MachineOfPairs(machine);
@@ -39,12 +42,9 @@ ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Pac
 }
 
 std::optional<ChannelBlocks> BlocksOfGroups(int64_t channels, int64_t groups, const topi::Packing& packing) {
-  if (!packing.empty()) {
-    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir." + topi::DotOf(packing)));
-    if (unit) {
-      const int64_t length = tir::PanelColumns(*unit, channels / groups);
-      return ChannelBlocks{length, channels / length};
-    }
+  if (const auto unit = UnitOf(packing)) {
+    const int64_t length = tir::PanelColumns(*unit, channels / groups);
+    return ChannelBlocks{length, channels / length};
   }
   const tir::CostModel costs(Target::Current().machine);
   const int64_t length = costs.WholePanelVectors(channels / groups) * costs.machine().Lanes(32);

@@ -133,6 +133,8 @@ class Packer : public EmittingRewriter {
     /// Elements around the data, a pair a dimension; empty: none.
     std::vector<int64_t> pad_width;
     int64_t groups = 1;
+    /// As which the unit multiplies these; nothing if it does not.
+    std::optional<int64_t> unit_groups = 1;
   };
 
   /// Moves bytes as what is centred of them is moved.
@@ -200,7 +202,7 @@ class Packer : public EmittingRewriter {
   /// Nothing if the operands may have elements beyond those of a packing, or the target does not multiply such. Groups
   /// are packed for a unit alone.
   std::optional<Operands> FindOperands(const Layer& layer, Bindings* out) {
-    if (layer.groups != 1 && !GroupsForUnit(layer)) return std::nullopt;
+    if (!layer.unit_groups) return std::nullopt;
     if (const auto data = operands_.Find(layer.call->args[0])) {
       if (auto bytes = FindBytes(layer, *data, out)) return bytes;
       if (!Target::Current().HasFeature("avx2") || !Fits(layer.weight, DataType::Int(16))) return std::nullopt;
@@ -212,14 +214,15 @@ class Packer : public EmittingRewriter {
     return FindFloats(layer, out);
   }
 
-  /// The groups that the unit multiplies.
-  std::optional<tir::UnitGroups> GroupsForUnit(const Layer& layer) const {
+  std::optional<int64_t> UnitGroupsOf(const Layer& layer) const {
+    if (layer.groups == 1) return 1;
     const bool has_bytes = operands_.Find(layer.call->args[0]).has_value();
     const Op dot = Op::Get(has_bytes ? "tir.dot_u8i8x4" : "tir.dot_bf16x2");
     const auto shape = layer.weight->data.shape();
     const int64_t channels = shape[layer.depth_axis], results = shape[layer.channel_axis];
     const int64_t taps = layer.weight->data.numel() / std::max<int64_t>(channels * results, 1);
-    return tir::GroupsForUnit(Target::Current(), dot, {channels, results, taps, layer.groups});
+    const auto unit = tir::GroupsForUnit(Target::Current(), dot, {channels, results, taps, layer.groups});
+    return unit ? std::optional(unit->groups) : std::nullopt;
   }
 
   std::optional<Operands> FindBytes(const Layer& layer, const CentredBytes& data, Bindings* out) {
@@ -323,9 +326,8 @@ class Packer : public EmittingRewriter {
   Constant PackedWeight(const Layer& layer, const topi::Packing& packing) {
     return Once(layer.weight, Constant(),
                 packing + std::to_string(layer.depth_axis) + "," + std::to_string(layer.groups), [&](WeightMoves*) {
-                  const auto unit = layer.groups == 1 ? std::nullopt : GroupsForUnit(layer);
-                  return PackWeight(unit ? MergeGroups(layer.weight, layer.groups, unit->groups) : layer.weight,
-                                    layer.depth_axis, packing);
+                  return PackWeight(MergeGroups(layer.weight, layer.groups, *layer.unit_groups), layer.depth_axis,
+                                    packing);
                 });
   }
 
@@ -365,17 +367,18 @@ class Packer : public EmittingRewriter {
     std::optional<Operands> operands;
     int64_t groups = attrs->groups;
     if (data_layout.find('c') == std::string::npos) {
-      const Layer layer{call,
-                        weight,
-                        1,
-                        0,
-                        static_cast<int64_t>(data_layout.find('C')),
-                        out_layout.size(),
-                        channel_axis,
-                        PadWidth(attrs, data_layout),
-                        groups};
+      Layer layer{call,
+                  weight,
+                  1,
+                  0,
+                  static_cast<int64_t>(data_layout.find('C')),
+                  out_layout.size(),
+                  channel_axis,
+                  PadWidth(attrs, data_layout),
+                  groups};
+      layer.unit_groups = UnitGroupsOf(layer);
       operands = FindOperands(layer, out);
-      if (operands && has_groups) groups = GroupsForUnit(layer)->groups;
+      if (operands) groups = *layer.unit_groups;
     }
     const topi::Packing packing = operands ? operands->packing : "";
     auto blocks =

@@ -68,6 +68,15 @@ std::optional<std::vector<IterVar>> WholeAxes(const Schedule& schedule, const Bl
 
 std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter) { return StepAlong(index, iter->var); }
 
+void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
+  std::vector<LayoutDim> layout;
+  for (size_t i = 0; i < buffer->shape.size(); ++i) {
+    if (i != dim) layout.push_back(LayoutDim::Whole(static_cast<int64_t>(i)));
+  }
+  layout.push_back(LayoutDim::Whole(static_cast<int64_t>(dim)));
+  schedule->TransformLayout(buffer, layout);
+}
+
 bool WritesParameter(const Schedule& schedule, const Block& block) {
   const auto& writes = schedule.Get(block)->writes;
   return std::any_of(writes.begin(), writes.end(),

@@ -40,6 +40,9 @@ std::optional<std::vector<IterVar>> WholeAxes(const Schedule& schedule, const Bl
 /// By how much an index grows from one value of the iterator to the next; nothing where that is not constant.
 std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter);
 
+/// Lays an intermediate buffer out so that dimension `dim` is contiguous.
+void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim);
+
 /// Whether the block writes a parameter (or a buffer that is read outside): it cannot be inlined.
 bool WritesParameter(const Schedule& schedule, const Block& block);
 

@@ -71,16 +71,6 @@ void MarkTile(Schedule* schedule, const Block& block, const Loop& tile, const Co
   schedule->Vectorize(split[1]);
 }
 
-/// Lays an intermediate buffer out so that dimension `dim` is contiguous.
-void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
-  std::vector<LayoutDim> layout;
-  for (size_t i = 0; i < buffer->shape.size(); ++i) {
-    if (i != dim) layout.push_back(LayoutDim::Whole(static_cast<int64_t>(i)));
-  }
-  layout.push_back(LayoutDim::Whole(static_cast<int64_t>(dim)));
-  schedule->TransformLayout(buffer, layout);
-}
-
 /// The dimension of what a block writes that is its iterator at `position`.
 size_t DimensionOf(const Schedule& schedule, const Block& name, size_t position) {
   const SBlock block = schedule.Get(name);

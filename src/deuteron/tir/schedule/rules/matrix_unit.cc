@@ -68,13 +68,14 @@ std::optional<Contiguous> ContiguousAxis(const SBlock& block, const std::vector<
     if (length == 0) return std::nullopt;
     last = rest->a;
   }
+  const auto is_summed = [&](const Var& var) {
+    return std::any_of(block->iter_vars.begin(), block->iter_vars.end(), [&](const IterVar& iter) {
+      return iter->type == IterVarType::kReduce && iter->var.same_as(var);
+    });
+  };
   const auto may_be_before = [&](const Var& var) {
-    for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-      if (!block->iter_vars[i]->var.same_as(var)) continue;
-      const bool is_group = std::find(groups.begin(), groups.end(), i) != groups.end();
-      return is_group || block->iter_vars[i]->type == IterVarType::kReduce;
-    }
-    return false;
+    return is_summed(var) || std::any_of(groups.begin(), groups.end(),
+                                         [&](size_t axis) { return block->iter_vars[axis]->var.same_as(var); });
   };
   if (const auto* sum = last.as<AddNode>()) {
     const bool is_first = sum->a->kind == ExprKind::kVar;

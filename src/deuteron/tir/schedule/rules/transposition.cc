@@ -139,15 +139,12 @@ TileReader ComputeAlongOperands(Schedule* schedule, const Block& name, const Tra
   TileReader reader{schedule->CacheWrite(name, "local")};
   const SBlock block = schedule->Get(name);
   const Array<PrimExpr>& indices = block->body.as<BufferStoreNode>()->indices;
-  std::vector<LayoutDim> layout;
   for (size_t dim = 0; dim < indices.size(); ++dim) {
     const auto iter = IterOf(block, indices[dim]);
     if (iter == axes.result_axis) reader.along = dim;
     if (iter == axes.operand_axis) reader.across = dim;
-    if (iter != axes.operand_axis) layout.push_back(LayoutDim::Whole(static_cast<int64_t>(dim)));
   }
-  layout.push_back(LayoutDim::Whole(static_cast<int64_t>(reader.across)));
-  schedule->TransformLayout(schedule->WriteBuffer(name), layout);
+  MoveDimensionLast(schedule, schedule->WriteBuffer(name), reader.across);
   return reader;
 }
 
