@@ -74,19 +74,17 @@ void OutputFile::Write(std::string_view bytes) {
 
 void OutputFile::Close() {
   const bool is_whole = std::fclose(std::exchange(file_, nullptr)) == 0;
-  if (is_whole && (unfinished_ == target_ || std::rename(unfinished_.c_str(), target_.c_str()) == 0)) return;
-  Fail(errno);
+  if (!is_whole || (unfinished_ != target_ && std::rename(unfinished_.c_str(), target_.c_str()) != 0)) Fail(errno);
+  unfinished_ = target_;
 }
 
 void OutputFile::Fail(int error) {
-  if (file_ == nullptr && unfinished_ != target_) std::remove(unfinished_.c_str());
   Discard();
   ThrowNotWritten(path_, error);
 }
 
 void OutputFile::Discard() {
-  if (file_ == nullptr) return;
-  std::fclose(std::exchange(file_, nullptr));
+  if (file_ != nullptr) std::fclose(std::exchange(file_, nullptr));
   if (unfinished_ != target_) std::remove(unfinished_.c_str());
 }
 

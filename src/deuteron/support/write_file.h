@@ -44,7 +44,7 @@ class OutputFile {
 
   const std::string path_;
   std::string target_;
-  /// What is written; `target_` itself if nothing takes its place.
+  /// What is written; `target_` itself if nothing takes its place, or it has.
   std::string unfinished_;
   std::FILE* file_ = nullptr;
   uint64_t bytes_ = 0;

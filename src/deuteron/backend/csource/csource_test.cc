@@ -4,6 +4,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/backend/source/compile_source.h"
@@ -13,6 +16,7 @@
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/script/parser.h"
+#include "deuteron/support/write_file.h"
 #include "deuteron/testing/library_test_util.h"
 #include "deuteron/testing/temporary_folder.h"
 
@@ -83,6 +87,24 @@ TEST_F(Csource, CachesByTextFlagsAndCompiler) {
   other.text += "\n";
   CompileSource(other);
   EXPECT_EQ(NumCached(), 3u);
+}
+
+TEST_F(Csource, CompilesAgainWhatIsDamagedInItsCache) {
+  const SourceUnit unit{.text = "int f(void) { return 2; }\n"};
+  const std::string whole = CompileSource(unit);
+  const fs::path entry = fs::directory_iterator(folder_ / "deuteron" / "sources")->path();
+  const auto read = [&entry] {
+    std::ifstream file(entry, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string kept = read();
+  std::string flipped = kept;
+  flipped[flipped.size() / 2] ^= 1;
+  for (const std::string& damaged : {flipped, kept.substr(0, kept.size() / 2), std::string("so"), std::string()}) {
+    WriteFile(entry.string(), damaged);
+    EXPECT_EQ(CompileSource(unit), whole);
+    EXPECT_EQ(read(), kept);
+  }
 }
 
 /// The message of the error that `run` throws, after its kind.

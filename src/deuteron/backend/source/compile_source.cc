@@ -5,13 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/support/environment.h"
@@ -45,11 +46,31 @@ std::optional<std::string> ReadFile(const fs::path& path) {
   return std::move(text).str();
 }
 
-bool WriteFile(const fs::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  return static_cast<bool>(file);
+/// What an entry of the cache ends with: a checksum of what stands before it.
+std::string EndOfEntry(std::string_view bytes) {
+  runtime::Checksum sum;
+  sum.Add(bytes.data(), bytes.size());
+  const uint64_t value = sum.Value();
+  return {reinterpret_cast<const char*>(&value), sizeof(value)};
+}
+
+/// What was compiled before; nothing if there is no such entry, or it is damaged.
+std::optional<std::string> ReadEntry(const fs::path& path) {
+  std::optional<std::string> bytes = ReadFile(path);
+  if (!bytes || bytes->size() < sizeof(uint64_t)) return std::nullopt;
+  const std::string end = bytes->substr(bytes->size() - sizeof(uint64_t));
+  bytes->resize(bytes->size() - sizeof(uint64_t));
+  return end == EndOfEntry(*bytes) ? bytes : std::nullopt;
+}
+
+/// Whoever comes second writes the same. Where nothing can be written nothing is kept.
+void WriteEntry(const fs::path& path, std::string_view bytes) {
+  std::error_code failed;
+  fs::create_directories(path.parent_path(), failed);
+  try {
+    WriteFile(path.string(), {bytes, EndOfEntry(bytes)});
+  } catch (const tvm::ffi::Error&) {
+  }
 }
 
 /// Runs a program; its exit status, -1 if it cannot be run. What it prints goes to `log`.
@@ -124,7 +145,7 @@ std::string CompileNow(const SourceUnit& unit, const std::string& compiler) {
   const Language& language = InfoOf(unit.language);
   const std::string source = (folder / (unit.name + language.extension)).string(),
                     object = (folder / "out.so").string();
-  if (!WriteFile(source, unit.text)) DEUTERON_THROW(UsageError) << "cannot write " << source << "; is the disk full?";
+  WriteFile(source, unit.text);
   std::vector<std::string> command = {compiler, "-shared", "-o", object, source};
   if (unit.language == SourceLanguage::kCuda) {
     command.insert(command.end(), {"-Xcompiler", "-fPIC,-fno-gnu-unique"});
@@ -181,16 +202,10 @@ std::string CompileSource(const SourceUnit& unit, const SourceCompiler& options)
   const fs::path cache = CacheFolder(options);
   const fs::path cached = cache.empty() ? cache : cache / (KeyOf(unit, compiler) + ".so");
   if (!cache.empty()) {
-    if (auto bytes = ReadFile(cached)) return *std::move(bytes);
+    if (auto bytes = ReadEntry(cached)) return *std::move(bytes);
   }
   std::string bytes = CompileNow(unit, compiler);
-  if (!cache.empty()) {
-    // Whoever comes second writes the same.
-    std::error_code failed;
-    fs::create_directories(cache, failed);
-    const fs::path partial = UnfinishedName(cached.string());
-    if (!failed && WriteFile(partial, bytes)) fs::rename(partial, cached, failed);
-  }
+  if (!cache.empty()) WriteEntry(cached, bytes);
   return bytes;
 }
 
