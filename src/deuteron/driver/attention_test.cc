@@ -14,6 +14,7 @@
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
 
 namespace deuteron {
 namespace {
@@ -223,6 +224,77 @@ TEST(AttentionOnAnyCpu, ComputesWhatTheOperatorsDo) {
       EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(Scheduled(test), arguments), 1e-4).problem, "");
     }
   }
+}
+
+/// Those whose products a matrix unit computes, their operands rounded.
+const std::vector<Case>& CasesOfUnit() {
+  static const auto* cases = new std::vector<Case>{
+      {"whole_tiles", {{"q", "2, 64, 64"}, {"k", "2, 64, 96"}, {"v", "2, 96, 64"}}, {kScores, kSoftmax, kOutput}},
+      {"odd_keys", {{"q", "2, 45, 40"}, {"k", "2, 40, 197"}, {"v", "2, 197, 40"}}, {kScores, kSoftmax, kOutput}},
+      {"odd_depth", {{"q", "70, 33"}, {"k", "33, 160"}, {"v", "160, 80"}}, {kScores, kSoftmax, kOutput}},
+      {"keys_in_rows",
+       {{"q", "2, 64, 32"}, {"y", "2, 101, 32"}, {"v", "2, 101, 48"}},
+       {"k = R.permute_dims(y, axes=[0, 2, 1])", kScores, kSoftmax, kOutput}},
+      {"heads",
+       {{"x", "1, 61, 128"}, {"y", "1, 150, 128"}, {"z", "1, 150, 128"}, {"mask", "1, 1, 1, 150"}},
+       {"q0 = R.reshape(x, R.shape([1, 61, 2, 64]))", "q = R.permute_dims(q0, axes=[0, 2, 1, 3])",
+        "k0 = R.reshape(y, R.shape([1, 150, 2, 64]))", "k = R.permute_dims(k0, axes=[0, 2, 3, 1])",
+        "v0 = R.reshape(z, R.shape([1, 150, 2, 64]))", "v = R.permute_dims(v0, axes=[0, 2, 1, 3])",
+        "s0 = R.matmul(q, k)", "s1 = R.multiply(s0, R.const(0.25, \"float32\"))", "s = R.add(s1, mask)", kSoftmax,
+        "o = R.matmul(p, v)", "t = R.permute_dims(o, axes=[0, 2, 1, 3])", "gv = R.reshape(t, R.shape([1, 61, 128]))"}},
+      {"mask_of_pairs",
+       {{"q", "64, 64"}, {"k", "64, 133"}, {"v", "133, 64"}, {"mask", "64, 133"}},
+       {"s0 = R.matmul(q, k)", "s = R.add(s0, mask)", kSoftmax, kOutput}},
+      {"causal",
+       {{"q", "128, 80"}, {"k", "80, 128"}, {"v", "128, 96"}},
+       {"s0 = R.matmul(q, k)", "h = R.ones(R.shape([128, 128]), dtype=\"float32\")", "l = R.tril(h)",
+        "c = R.equal(l, R.const(0.0, \"float32\"))",
+        "b = R.where(c, R.const(float(\"-inf\"), \"float32\"), R.const(0.0, \"float32\"))", "s = R.add(s0, b)",
+        kSoftmax, kOutput}},
+      {"symbolic",
+       {{"q", "\"b\", \"n\", 64"}, {"k", "\"b\", 64, \"m\""}, {"v", "\"b\", \"m\", 80"}},
+       {kScores, kSoftmax, kOutput}},
+      {"brain_floats",
+       {{"q", "2, 64, 64"}, {"k", "2, 64, 96"}, {"v", "2, 96, 64"}},
+       {kScores, kSoftmax, kOutput},
+       "bfloat16"},
+  };
+  return *cases;
+}
+
+/// Of few and of many keys in a block.
+TEST(AttentionByUnit, ComputesWhatTheOperatorsDo) {
+  for (const char* target : {"llvm -mcpu=sapphirerapids -threads=2",
+                             "llvm -mcpu=sapphirerapids -threads=2 -l1-bytes=16384 -l2-bytes=65536"}) {
+    const TargetScope target_scope(Target::Parse(target));
+    for (const Case& test : CasesOfUnit()) {
+      SCOPED_TRACE(std::string(test.name) + " for " + target);
+      transform::PassContext context;
+      context.SetConfig("precision", String("bf16"));
+      transform::PassContext::Scope scope(context);
+      const IRModule module = script::ParseModule(TextOf(test)), scheduled = Scheduled(test);
+      const bool has_large_caches = std::string(target).find("l1") == std::string::npos;
+      EXPECT_TRUE(tir::UsesMatrixUnit(scheduled) || !has_large_caches);
+      const bool is_symbolic = std::string(test.name) == "symbolic";
+      for (const int64_t extent : {3, 70}) {
+        const Arguments arguments = RandomArguments(module, extent, 23);
+        EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(scheduled, arguments), 2e-2).problem, "")
+            << "symbols " << extent;
+        if (!is_symbolic) break;
+      }
+    }
+  }
+}
+
+/// Not where operands may not be rounded, nor of so few numbers that packing them takes longer.
+TEST(AttentionByUnit, IsNotForEverything) {
+  const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2"));
+  EXPECT_FALSE(tir::UsesMatrixUnit(Scheduled(CasesOfUnit().front())));
+  transform::PassContext context;
+  context.SetConfig("precision", String("bf16"));
+  transform::PassContext::Scope scope(context);
+  EXPECT_FALSE(tir::UsesMatrixUnit(
+      Scheduled({"few", {{"q", "2, 30, 16"}, {"k", "2, 16, 20"}, {"v", "2, 20, 16"}}, {kScores, kSoftmax, kOutput}})));
 }
 
 /// Numbers that look random, the same each time.

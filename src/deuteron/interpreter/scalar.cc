@@ -177,6 +177,13 @@ Scalar DotFloats(DataType, const Scalar* args) {
   };
   return Scalar::Float(half(args[0].i, 16) * half(args[1].i, 16) + half(args[0].i, 0) * half(args[1].i, 0));
 }
+Scalar PackFloats(DataType dtype, const Scalar* args) {
+  const auto code = [](double value) {
+    const auto rounded = static_cast<float>(RoundToFormat(DataType::BFloat16(), value));
+    return std::bit_cast<uint32_t>(rounded) >> 16;
+  };
+  return Scalar::Int(WrapToWidth(dtype, static_cast<int64_t>(code(args[1].f) << 16 | code(args[0].f))));
+}
 Scalar ByteTable(DataType dtype, const Scalar* args) {
   const auto byte = static_cast<uint8_t>(args[0].i);
   const auto word = static_cast<uint64_t>(args[1 + byte / 8].i);
@@ -294,6 +301,7 @@ Intrinsic FindIntrinsic(std::string_view name) {
       {"tir.dot_u8i8x4", DotBytes<uint8_t>},
       {"tir.dot_i8x4", DotBytes<int8_t>},
       {"tir.dot_bf16x2", DotFloats},
+      {"tir.pack_bf16x2", PackFloats},
       {"tir.byte_table", ByteTable},
       {"tir.fma", Fma},
       {"tir.likely", Likely},

@@ -91,7 +91,10 @@ PrimExpr Parser::PrimMath(const Syntax& node, std::string_view name) {
   }
   if (count == 2) {
     auto [left, right] = Operands(*node.items[0], *node.items[1]);
-    dtype = info->kind == IntrinKind::kFloatDot ? DataType::Float(32, left.dtype().lanes()) : left.dtype();
+    const int lanes = left.dtype().lanes();
+    dtype = info->kind == IntrinKind::kFloatDot    ? DataType::Float(32, lanes)
+            : info->kind == IntrinKind::kFloatPair ? DataType::Int(32, lanes)
+                                                   : left.dtype();
     return tir::Call(dtype, op, {left, right});
   }
   Array<PrimExpr> args;

@@ -290,6 +290,8 @@ void Printer::PrintIntrinsic(const tir::CallNode* call, Precedence context) {
        (info->kind == IntrinKind::kPredicate ? call->dtype == DataType::Bool(call->args[0].dtype().lanes())
         : info->kind == IntrinKind::kFloatDot
             ? call->dtype == DataType::Float(32, call->args[0].dtype().lanes())
+        : info->kind == IntrinKind::kFloatPair
+            ? call->dtype == DataType::Int(32, call->args[0].dtype().lanes())
             : call->dtype == call->args[name == "tir.if_then_else" && call->args.size() == 3 ? 1 : 0].dtype()));
   if (!inferable || name.substr(0, 4) != "tir.") {
     Put("T.call(\"");

@@ -22,6 +22,9 @@ inline constexpr const char* kSubtractsLast = "subtracts_last";
 /// do not compute them where they are read.
 inline constexpr const char* kComputedOnce = "computed_once";
 
+/// Of a block (true) that multiplies numbers of float32: a schedule may round them to bfloat16 before.
+inline constexpr const char* kMayRound = "may_round";
+
 /// Of a block (true) without iterators that is the body of a kernel: it is scheduled as a kernel of its own would be.
 inline constexpr const char* kKernelBlock = "kernel";
 

@@ -71,6 +71,9 @@ constexpr Intrinsic kTable[] = {
     // Of int32 that are pairs of bfloat16: the sum of both products, in float32. The order of the additions, of those
     // to what it is added to as well, is not defined, and denormal numbers may count as zeros.
     {"tir.dot_bf16x2", IntrinKind::kFloatDot, 2, true, true},
+    // Two float32, rounded to bfloat16, as the operand of dot_bf16x2 that has the first in its lower half. Denormal
+    // numbers may become zeros.
+    {"tir.pack_bf16x2", IntrinKind::kFloatPair, 2, true, true},
     // A byte of a table: eight in each int64, the first in its lowest bits.
     {"tir.byte_table", IntrinKind::kByteTable, 33, true, true},
     // Evaluates only the branch taken, so that a condition guards loads.

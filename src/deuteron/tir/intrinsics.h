@@ -21,6 +21,7 @@ enum class IntrinKind : uint8_t {
   kIntegerUnary,
   kIntegerBinary,
   kFloatDot,     ///< two int32 that hold floats → float32
+  kFloatPair,    ///< two float32 → int32 that holds them
   kByteTable,    ///< an integer of 8 bits, and constants of int64 that hold its values → of the same type
   kAnyUnary,     ///< abs: integers and floats
   kControl,      ///< if_then_else, likely

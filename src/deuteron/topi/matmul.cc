@@ -53,7 +53,8 @@ te::Tensor Layer(const te::Tensor& given, const PrimExpr& columns, const PrimExp
 
 }  // namespace
 
-te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype, const Packing& packing) {
+te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype, const Packing& packing,
+                  bool may_round) {
   const bool a_vector = a.ndim() == 1;
   const bool b_vector = b.ndim() == 1;
   const Array<PrimExpr> a_batch = BatchDims(a);
@@ -64,6 +65,8 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype, 
   if (!b_vector) shape.push_back(b.shape()[b.shape().size() - 1]);
   const tir::IterVar k = te::ReduceAxis(a.shape()[a.shape().size() - 1], "k");
   const DataType accumulator = AccumulatorType(out_dtype);
+  deuteron::Map<String, Any> attrs;
+  if (may_round) attrs.Set(tir::kMayRound, true);
   const te::Tensor product = te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
@@ -75,7 +78,7 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype, 
         if (!b_vector) b_index.push_back(vars[vars.size() - 1]);
         return te::Sum(PackedProduct(packing, a(a_index), b(b_index), accumulator), {k});
       },
-      packing.empty() ? "matmul" : "matmul_pack");
+      packing.empty() ? "matmul" : "matmul_pack", attrs);
   return CastBack(product, out_dtype);
 }
 

@@ -114,8 +114,10 @@ struct BatchNormSpec {
 Array<te::Tensor> BatchNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta,
                             const te::Tensor& mean, const te::Tensor& variance, const BatchNormSpec& spec);
 
-/// numpy's matmul. Sums are computed in the accumulator's dtype of `out_dtype`.
-te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype, const Packing& packing = "");
+/// numpy's matmul. Sums are computed in the accumulator's dtype of `out_dtype`. `may_round`: a schedule may round the
+/// operands to bfloat16.
+te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype, const Packing& packing = "",
+                  bool may_round = false);
 /// Data (..., k) times weight (n, k) transposed: (..., n).
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
 /// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other.

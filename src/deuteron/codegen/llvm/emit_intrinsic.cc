@@ -162,6 +162,8 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
   std::vector<llvm::Value*> args;
   for (const PrimExpr& arg : op->args) args.push_back(Splat(EmitExpr(arg), lanes));
   switch (info->kind) {
+    case tir::IntrinKind::kFloatPair:
+      return EmitFloatPair(args[0], args[1]);
     case tir::IntrinKind::kReinterpret:
       return builder_.CreateBitCast(args[0], RegisterType(op->dtype));
     case tir::IntrinKind::kPredicate: {

@@ -45,7 +45,69 @@ class Shapes {
   std::array<uint8_t, 64> bytes_{};
 };
 
+/// Those of the registers of a tile, for as many rows as it has at most.
+Shapes ShapesOf(const tir::MatrixTile& tile, const tir::MatrixUnit& unit, const Registers& registers, int64_t rows,
+                int64_t columns) {
+  const int64_t depth = tir::DepthOfStep(unit, *AsConstInt(tile.depth.back()->extent));
+  Shapes shapes;
+  const auto rows_of = [&](int64_t i) { return std::min(unit.rows, rows - i * unit.rows); };
+  const auto columns_of = [&](int64_t j) { return std::min(unit.columns, columns - j * unit.columns); };
+  for (int64_t i = 0; i < registers.row_tiles; ++i) {
+    shapes.Set(registers.A(i), rows_of(i), depth);
+    for (int64_t j = 0; j < registers.column_tiles; ++j) shapes.Set(registers.C(i, j), rows_of(i), columns_of(j));
+  }
+  for (int64_t j = 0; j < registers.column_tiles; ++j) shapes.Set(registers.B(j), depth, columns_of(j));
+  return shapes;
+}
+
+Registers RegistersOf(const tir::MatrixUnit& unit, int64_t rows, int64_t columns) {
+  const auto parts = [](int64_t extent, int64_t most) { return (extent + most - 1) / most; };
+  return {parts(rows, unit.rows), parts(columns, unit.columns), unit.tiles};
+}
+
+/// The shapes of all tiles in a statement; nothing if there are none, or of different ones.
+class ShapesFinder : public tir::StmtExprVisitor {
+ public:
+  ShapesFinder(const Target& target, const tir::Stmt& stmt) : target_(target) { VisitStmt(stmt); }
+  std::optional<std::array<uint8_t, 64>> shapes() const { return is_one_ ? shapes_ : std::nullopt; }
+
+ protected:
+  void VisitFor_(const tir::ForNode* op) override {
+    if (!is_one_) return;
+    const auto tile = tir::FindMatrixTile(op);
+    if (!tile) return tir::StmtExprVisitor::VisitFor_(op);
+    const auto unit = tir::FindMatrixUnit(target_, tile->dot->op);
+    const auto rows = AsConstInt(tile->num_rows);
+    if (!unit || !rows) {
+      is_one_ = false;
+      return;
+    }
+    const int64_t columns = *AsConstInt(tile->column->extent);
+    const auto found = ShapesOf(*tile, *unit, RegistersOf(*unit, *rows, columns), *rows, columns).bytes();
+    is_one_ = !shapes_ || shapes_ == found;
+    shapes_ = found;
+  }
+
+ private:
+  const Target& target_;
+  std::optional<std::array<uint8_t, 64>> shapes_;
+  bool is_one_ = true;
+};
+
 }  // namespace
+
+void KernelEmitter::WithTileShapes(const tir::ForNode* op, const std::function<void()>& emit) {
+  const auto around = frame_->tile_shapes;
+  if (!frame_->parallel_body || !around || mask_ != nullptr || op->annotations.count(tir::kMatrixTile) != 0)
+    return emit();
+  const auto shapes = ShapesFinder(target_, GetRef<tir::For>(op)).shapes();
+  if (!shapes || shapes == around) return emit();
+  SetTileShapes(*shapes, &builder_);
+  frame_->tile_shapes = shapes;
+  emit();
+  frame_->tile_shapes = around;
+  SetTileShapes(*around, &builder_);
+}
 
 void KernelEmitter::SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilderBase* builder) {
   auto* data = llvm::ConstantDataArray::get(llvm_, llvm::ArrayRef<uint8_t>(shapes));
@@ -94,20 +156,12 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op, const tir::Stmt& zero
   // Of a number of rows that only the run tells as many registers are used as of the greatest.
   const std::optional<int64_t> known_rows = AsConstInt(tile.num_rows);
   const int64_t rows = known_rows.value_or(*AsConstInt(tile.row->extent)), columns = *AsConstInt(tile.column->extent);
-  const auto parts = [](int64_t extent, int64_t most) { return (extent + most - 1) / most; };
-  const Registers registers{parts(rows, unit->rows), parts(columns, unit->columns), unit->tiles};
+  const Registers registers = RegistersOf(*unit, rows, columns);
   if (registers.Turning() < 1) return false;
   const tir::ForNode* innermost = tile.depth.back();
   const int64_t depth = tir::DepthOfStep(*unit, *AsConstInt(innermost->extent));
 
-  Shapes shapes;
-  const auto rows_of = [&](int64_t i) { return std::min(unit->rows, rows - i * unit->rows); };
-  const auto columns_of = [&](int64_t j) { return std::min(unit->columns, columns - j * unit->columns); };
-  for (int64_t i = 0; i < registers.row_tiles; ++i) {
-    shapes.Set(registers.A(i), rows_of(i), depth);
-    for (int64_t j = 0; j < registers.column_tiles; ++j) shapes.Set(registers.C(i, j), rows_of(i), columns_of(j));
-  }
-  for (int64_t j = 0; j < registers.column_tiles; ++j) shapes.Set(registers.B(j), depth, columns_of(j));
+  const Shapes shapes = ShapesOf(tile, *unit, registers, rows, columns);
   // Tiles that take turns in a register have one shape.
   const int64_t turns = std::max(registers.row_tiles, registers.column_tiles);
   const bool are_whole = registers.rows_stay() ? columns % unit->columns == 0 : rows % unit->rows == 0;

@@ -177,6 +177,34 @@ llvm::Value* KernelEmitter::Narrow(DataType type, llvm::Value* value) {
   return builder_.CreateBitCast(builder_.CreateTrunc(code, WithLanesOf(builder_.getInt16Ty(), value)), narrow);
 }
 
+llvm::Value* KernelEmitter::EmitFloatPair(llvm::Value* low, llvm::Value* high) {
+  const bool is_wide = target_.machine.vector_bits >= 512;
+  const unsigned lanes = is_wide ? 16 : 8;
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(low->getType());
+  const bool has_instruction = target_.HasFeature("avx512bf16") && target_.HasFeature("avx512vl");
+  if (has_instruction && vector != nullptr && vector->getNumElements() % lanes == 0) {
+    const auto id = is_wide ? llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512
+                            : llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_256;
+    std::vector<int> side_by_side;
+    for (int i = 0; i < static_cast<int>(lanes); ++i) {
+      side_by_side.push_back(i);
+      side_by_side.push_back(i + static_cast<int>(lanes));
+    }
+    return InPieces(&builder_, {low, high}, lanes, [&](const auto& piece) {
+      llvm::Value* codes = builder_.CreateBitCast(builder_.CreateIntrinsic(id, {}, {piece[1], piece[0]}),
+                                                  llvm::FixedVectorType::get(builder_.getInt16Ty(), 2 * lanes));
+      return builder_.CreateBitCast(builder_.CreateShuffleVector(codes, side_by_side),
+                                    llvm::FixedVectorType::get(builder_.getInt32Ty(), lanes));
+    });
+  }
+  const FloatFormat* format = FindFloatFormat(DataType::BFloat16());
+  llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), low);
+  const auto code = [&](llvm::Value* value) {
+    return NarrowFloat(*format, &builder_, i32, value->getType()).Encode(value);
+  };
+  return builder_.CreateOr(code(low), builder_.CreateShl(code(high), 16));
+}
+
 /// double → float rounded to odd, so that rounding the result again to fewer bits rounds only once in effect.
 llvm::Value* KernelEmitter::RoundToOddFloat32(llvm::Value* value) {
   llvm::Value* nearest = builder_.CreateFPTrunc(value, WithLanesOf(builder_.getFloatTy(), value));

@@ -190,7 +190,7 @@ void KernelEmitter::EmitSeq(const tir::SeqStmtNode* op) {
 void KernelEmitter::EmitFor(const tir::ForNode* op) {
   // Of a tensor without elements an axis may be as long as any number.
   const PrimExpr runs = AsConstInt(op->extent) ? PrimExpr() : Activity(op->loop_var).Of(op->body);
-  if (!runs.defined()) return EmitLoop(op);
+  if (!runs.defined()) return WithTileShapes(op, [&] { EmitLoop(op); });
   auto* loop = llvm::BasicBlock::Create(llvm_, "some", frame_->function);
   auto* after = llvm::BasicBlock::Create(llvm_, "none", frame_->function);
   builder_.CreateCondBr(EmitExpr(runs), loop, after);

@@ -141,6 +141,8 @@ class KernelEmitter {
   /// stands before it; where that sets the tile to 0, registers are, and it has been emitted with it.
   bool EmitMatrixTile(const tir::ForNode* op, const tir::Stmt& zeros = {});
   void SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilderBase* builder);
+  /// Emits a loop. Where all tiles in it have other shapes than the function's others, those are set around it.
+  void WithTileShapes(const tir::ForNode* op, const std::function<void()>& emit);
   /// The same where only the run tells how many rows there are, returned, of which the registers of row tile i hold at
   /// most so many each.
   llvm::Value* SetTileShapesOfRows(const std::array<uint8_t, 64>& shapes, const PrimExpr& num_rows, int64_t row_tiles,
@@ -257,6 +259,8 @@ class KernelEmitter {
   /// The codes of bfloat16 by the CPU's instruction, in a branch rarely taken by `emit_exact`; null if there is none
   /// for so many lanes.
   llvm::Value* NarrowByInstruction(llvm::Value* value, const std::function<llvm::Value*()>& emit_exact);
+  /// Two floats, rounded to bfloat16, as one element (tir.pack_bf16x2).
+  llvm::Value* EmitFloatPair(llvm::Value* low, llvm::Value* high);
   llvm::Value* RoundToOddFloat32(llvm::Value* value);
 
   // emit_intrinsic.cc

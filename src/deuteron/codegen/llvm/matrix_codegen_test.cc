@@ -190,6 +190,27 @@ TEST(MatrixUnit, BeginsSumsInRegisters) {
   }
 }
 
+/// Both products of an attention, of which each has tiles of its own shapes: these are told around all of a product's
+/// tiles, not around each. What this CPU makes of it computes the same.
+TEST(MatrixUnit, IsToldShapesAroundAProduct) {
+  constexpr int64_t kRows = 192, kKeys = 320, kDepth = 40, kColumns = 64;
+  const auto matrix = [](int64_t rows, int64_t columns, const char* name) {
+    return te::Placeholder({I64(rows), I64(columns)}, DataType::Float(32), name);
+  };
+  const te::Tensor q = matrix(kRows, kDepth, "q"), k = matrix(kDepth, kKeys, "k"), v = matrix(kKeys, kColumns, "v");
+  const auto product = [](const te::Tensor& a, const te::Tensor& b) {
+    return topi::Matmul(a, b, DataType::Float(32), "", /*may_round=*/true);
+  };
+  const tir::PrimFunc func = te::CreatePrimFunc({q, k, v, product(topi::Softmax(product(q, k), 1), v)});
+  const Target target = Target::Parse(kCpu);
+  const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, target).func;
+  EXPECT_TRUE(IsForUnit(scheduled));
+  const std::string code = EmitLlvmIr(Lowered(scheduled, target), target, {.opt_level = 0});
+  // Where the function begins, and before and behind the second product.
+  EXPECT_EQ(CountOf(code, "call void @llvm.x86.ldtilecfg"), 3);
+  CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, 2e-2, {});
+}
+
 /// The next panel is asked for where as many rows pass by one as it takes to come.
 TEST(MatrixUnit, AsksForPanelsBesideManyRows) {
   const Target target = Target::Parse(kCpu + std::string(" -threads=2 -core-gbps=14 -memory-gbps=28 -l3-bytes=32M"));

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
@@ -86,8 +87,10 @@ Expr LegalizeProduct(BlockBuilder& builder, const Call& call, const char* name, 
 }
 
 Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
-  return LegalizeProduct(builder, call, "matmul",
-                         [](const Tensor& a, const Tensor& b, DataType dtype) { return topi::Matmul(a, b, dtype); });
+  const DataType precision = transform::ProductPrecision(transform::PassContext::Current());
+  return LegalizeProduct(builder, call, "matmul", [&](const Tensor& a, const Tensor& b, DataType dtype) {
+    return topi::Matmul(a, b, dtype, "", precision.is_bfloat16() && dtype == DataType::Float(32));
+  });
 }
 
 Expr LegalizeMatmulPack(BlockBuilder& builder, const Call& call) {

@@ -432,6 +432,8 @@ class DefinitionVerifier : public StmtExprVisitor {
       case IntrinKind::kIntegerUnary:
       case IntrinKind::kIntegerBinary:
         return all([](DataType dtype) { return !dtype.is_float() && !dtype.is_handle(); }, "integer");
+      case IntrinKind::kFloatPair:
+        return all([](DataType dtype) { return dtype.element() == DataType::Float(32); }, "float32");
       case IntrinKind::kFloatDot:
         return all([](DataType dtype) { return dtype.element() == DataType::Int(32); }, "int32");
       case IntrinKind::kByteTable:

@@ -26,469 +26,310 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/functor.h"
-#include "deuteron/tir/schedule/rules/attention_stage.h"
+#include "deuteron/tir/schedule/rules/attention_scheduler.h"
+#include "deuteron/tir/schedule/rules/attention_unit.h"
 #include "deuteron/tir/schedule/rules/softmax.h"
 #include "deuteron/tir/schedule/state.h"
 
 namespace deuteron::tir {
-namespace {
 
-class AttentionScheduler {
- public:
-  AttentionScheduler(Schedule* schedule, const Target& target, AttentionPlan plan)
-      : schedule_(*schedule), costs_(target.machine), thread_(target), plan_(std::move(plan)) {
-    thread_.machine.threads = 1;
-    thread_.machine.expected_calls = 0;  // of a stage, one for every tile
+AttentionScheduler::AttentionScheduler(Schedule* schedule, const Target& target, AttentionPlan plan)
+    : schedule_(*schedule), target_(target), thread_(target), plan_(std::move(plan)) {
+  thread_.machine.threads = 1;
+  thread_.machine.expected_calls = 0;  // of a stage, one for every tile
+}
+
+const char* AttentionScheduler::Run() {
+  const char* why = nullptr;
+  tile_ = ChooseAttentionTile(schedule_, plan_, target_, &why);
+  if (why != nullptr) return why;
+  AddBuffers();
+  Array<Stmt> stages;
+  if ((why = Queries(&stages)) != nullptr || (why = Blocks(&stages)) != nullptr || (why = Result(&stages)) != nullptr)
+    return why;
+  PutTogether(SeqStmt::Flatten(stages));
+  return nullptr;
+}
+
+void AttentionScheduler::AddBuffers() {
+  const DataType dtype = WriteBuffer(plan_.exponent)->dtype;
+  const PrimExpr height = I64(tile_.height);
+  const PrimExpr keys = tile_.HasBlocks() ? I64(tile_.block) : plan_.keys;
+  // Halves that products widen are so once a tile.
+  const DataType given = plan_.queries->buffer->dtype;
+  queries_ = Buffer("queries", given == DataType::Float(16) ? DataType::Float(32) : given,
+                    {ExtentOf(plan_.scores, AttentionAxis::kDepth), height});
+  masked_ = Buffer("scores", Kept(Masked()->dtype), {keys, height});
+  exponent_ = Buffer("exponentials", dtype, {keys, height});
+  sum_ = Buffer("sum", WriteBuffer(plan_.sum)->dtype, {height});
+  const PrimExpr columns = ExtentOf(plan_.output, kColumn);
+  const PrimExpr rows = tile_.has_unit ? I64(UnitRows(*AsConstInt(columns))) : columns;
+  products_ = Buffer("products", WriteBuffer(plan_.output)->dtype, {rows, height});
+  for (const Buffer& buffer : {queries_, masked_, sum_, products_}) allocated_.push_back(buffer);
+  if (tile_.has_unit) query_pairs_ = PairsBuffer("query_pairs", *AsConstInt(queries_->shape[0]), height);
+  if (!tile_.HasBlocks()) return;
+  maximum_ = Buffer("maximum", WriteBuffer(plan_.maximum)->dtype, {height});
+  correction_ = Buffer("correction", sum_->dtype, {height});
+  allocated_.push_back(maximum_);
+  allocated_.push_back(correction_);
+}
+
+AttentionStage AttentionScheduler::StageOf(const PrimExpr& rows, const PrimExpr& keys, bool reads_beyond) const {
+  return {schedule_, plan_, tile_, {rows, keys, reads_beyond}};
+}
+
+Stmt AttentionScheduler::Scheduled(const AttentionStage& stage, const Array<Buffer>& inputs,
+                                   const Array<Buffer>& outputs) {
+  return stage.Scheduled(thread_, inputs, outputs, &allocated_);
+}
+
+const char* AttentionScheduler::ByFullness(const std::function<const char*(bool is_full, Stmt*)>& make,
+                                           Array<Stmt>* stages) const {
+  Stmt full, last;
+  const bool is_known = AsConstInt(tile_.rows).has_value();
+  if (tile_.IsFull() || !is_known) {
+    if (const char* why = make(true, &full)) return why;
   }
-
-  /// Null, or why not.
-  const char* Run() {
-    const char* why = nullptr;
-    tile_ = ChooseAttentionTile(schedule_, plan_, costs_, &why);
-    if (why != nullptr) return why;
-    AddBuffers();
-    Array<Stmt> stages;
-    if ((why = Queries(&stages)) != nullptr || (why = Blocks(&stages)) != nullptr || (why = Result(&stages)) != nullptr)
-      return why;
-    PutTogether(SeqStmt::Flatten(stages));
-    return nullptr;
+  if (!tile_.IsFull()) {
+    if (const char* why = make(false, &last)) return why;
   }
+  stages->push_back(tile_.IsFull() ? full : is_known ? last : IfThenElse(tile_.rows >= Filled(), full, last));
+  return nullptr;
+}
 
- private:
-  static constexpr int kRow = AttentionAxis::kRow, kKey = AttentionAxis::kKey, kColumn = AttentionAxis::kColumn;
+const char* AttentionScheduler::Queries(Array<Stmt>* stages) {
+  const PrimExpr depth = ExtentOf(plan_.scores, AttentionAxis::kDepth);
+  const char* refusal = ByFullness(
+      [&](bool is_full, Stmt* stmt) {
+        Array<Stmt> own;
+        const char* why =
+            BringRows(plan_.scores, plan_.queries, {AttentionAxis::kDepth, depth}, is_full, queries_, &own);
+        if (why == nullptr) *stmt = SeqStmt::Flatten(own);
+        return why;
+      },
+      stages);
+  if (refusal == nullptr && tile_.has_unit) stages->push_back(Packed(queries_, depth, query_pairs_));
+  return refusal;
+}
 
-  void AddBuffers() {
-    const DataType dtype = WriteBuffer(plan_.exponent)->dtype;
-    const PrimExpr height = I64(tile_.height);
-    const PrimExpr keys = tile_.HasBlocks() ? I64(tile_.block) : plan_.keys;
-    // Halves that products widen are so once a tile.
-    const DataType given = plan_.queries->buffer->dtype;
-    queries_ = Buffer("queries", given == DataType::Float(16) ? DataType::Float(32) : given,
-                      {ExtentOf(plan_.scores, AttentionAxis::kDepth), height});
-    masked_ = Buffer("scores", Kept(Masked()->dtype), {keys, height});
-    exponent_ = Buffer("exponentials", dtype, {keys, height});
-    sum_ = Buffer("sum", WriteBuffer(plan_.sum)->dtype, {height});
-    products_ = Buffer("products", WriteBuffer(plan_.output)->dtype, {ExtentOf(plan_.output, kColumn), height});
-    for (const Buffer& buffer : {queries_, masked_, sum_, products_}) allocated_.push_back(buffer);
-    if (!tile_.HasBlocks()) return;
-    maximum_ = Buffer("maximum", WriteBuffer(plan_.maximum)->dtype, {height});
-    correction_ = Buffer("correction", sum_->dtype, {height});
-    allocated_.push_back(maximum_);
-    allocated_.push_back(correction_);
+DataType AttentionScheduler::Widened(DataType dtype) {
+  if (dtype.bytes() == 4) return dtype;
+  return dtype.is_float() || dtype.is_bfloat16() ? DataType::Float(32) : DataType::Int(32);
+}
+
+const char* AttentionScheduler::Blocks(Array<Stmt>* stages) {
+  if (!tile_.HasBlocks()) return OneBlock(plan_.keys, stages);
+  Begin(stages);
+  Array<Stmt> full;
+  const PrimExpr length = I64(tile_.block);
+  if (const char* why = OneBlock(length, &full)) return why;
+  arith::Analyzer analyzer;
+  const PrimExpr visible = plan_.VisibleKeys(schedule_, tile_.first_row + I64(tile_.height - 1));
+  const PrimExpr count = analyzer.Simplify(FloorDiv(visible, length));
+  const PrimExpr left = analyzer.Simplify(FloorMod(visible, length));
+  const Var block("block", DataType::Int(64));
+  const Stmt body = Substitute(SeqStmt::Flatten(full), {{tile_.first_key, PrimExpr(block) * length}});
+  stages->push_back(For(block, I64(0), count, ForKind::kSerial, body));
+  if (IsZero(left)) return nullptr;
+  const bool is_known = AsConstInt(left).has_value();
+  const Var keys("keys", DataType::Int(64));
+  Array<Stmt> last;
+  if (const char* why = OneBlock(is_known ? left : keys, &last)) return why;
+  const Stmt rest = Substitute(SeqStmt::Flatten(last), {{tile_.first_key, count * length}, {keys, left}});
+  stages->push_back(is_known ? rest : IfThenElse(left > I64(0), rest, Stmt()));
+  return nullptr;
+}
+
+const char* AttentionScheduler::OneBlock(const PrimExpr& keys, Array<Stmt>* stages) {
+  const Buffer masked = masked_, exponent = exponent_;
+  const auto part = [&](const Buffer& whole) { return Buffer(whole->name, whole->dtype, {keys, whole->shape[1]}); };
+  masked_ = part(masked);
+  exponent_ = part(exponent);
+  Array<Stmt> own;
+  for (const auto make : {&AttentionScheduler::Scores, &AttentionScheduler::Softmax, &AttentionScheduler::Product}) {
+    if (const char* why = (this->*make)(keys, &own)) return why;
   }
-
-  Buffer WriteBuffer(const Block& block) const { return schedule_.WriteBuffer(block); }
-  Buffer Masked() const { return WriteBuffer(plan_.masked.empty() ? plan_.scores : plan_.masked); }
-  PrimExpr ExtentOf(const Block& name, int axis) const { return plan_.ExtentOf(schedule_, name, axis); }
-  /// As many rows as a full tile has.
-  PrimExpr Filled() const { return I64(tile_.height); }
-
-  AttentionStage StageOf(const PrimExpr& rows, const PrimExpr& keys = I64(0), bool reads_beyond = false) const {
-    return {schedule_, plan_, tile_, {rows, keys, reads_beyond}};
+  Stmt stmt = schedule::ReplaceBuffer(SeqStmt::Flatten(own), masked_, masked);
+  if (weights_.same_as(exponent_)) {
+    stmt = schedule::ReplaceBuffer(stmt, exponent_, exponent);
+    const auto is_known = [&](const Buffer& buffer) { return buffer.same_as(exponent); };
+    if (std::none_of(allocated_.begin(), allocated_.end(), is_known)) allocated_.push_back(exponent);
   }
-  Stmt Scheduled(const AttentionStage& stage, const Array<Buffer>& inputs, const Array<Buffer>& outputs) {
-    return stage.Scheduled(thread_, inputs, outputs, &allocated_);
-  }
-
-  /// The code of full tiles, of which `make` is told, and that of the last one, which may have fewer rows.
-  const char* ByFullness(const std::function<const char*(bool is_full, Stmt*)>& make, Array<Stmt>* stages) const {
-    Stmt full, last;
-    const bool is_known = AsConstInt(tile_.rows).has_value();
-    if (tile_.IsFull() || !is_known) {
-      if (const char* why = make(true, &full)) return why;
-    }
-    if (!tile_.IsFull()) {
-      if (const char* why = make(false, &last)) return why;
-    }
-    stages->push_back(tile_.IsFull() ? full : is_known ? last : IfThenElse(tile_.rows >= Filled(), full, last));
-    return nullptr;
-  }
-
-  /// The queries of a tile, with the rows side by side, as many as a full tile has.
-  const char* Queries(Array<Stmt>* stages) {
-    const PrimExpr depth = ExtentOf(plan_.scores, AttentionAxis::kDepth);
-    return ByFullness(
-        [&](bool is_full, Stmt* stmt) {
-          Array<Stmt> own;
-          const char* why =
-              BringRows(plan_.scores, plan_.queries, {AttentionAxis::kDepth, depth}, is_full, queries_, &own);
-          if (why == nullptr) *stmt = SeqStmt::Flatten(own);
-          return why;
-        },
-        stages);
-  }
-
-  struct Axis {
-    int axis;
-    PrimExpr extent;
-  };
-  /// Copies what a block reads along an axis, row by row, to `copy`, where the rows lie side by side. Of elements that
-  /// are transposed in registers, and rows that are all there, in one step.
-  const char* BringRows(const Block& name, const BufferLoad& load, const Axis& along, bool is_full, const Buffer& copy,
-                        Array<Stmt>* stages) {
-    const PrimExpr keys = along.axis == kKey ? along.extent : I64(0);
-    AttentionStage stage = StageOf(Filled(), keys, !is_full);
-    if (is_full && load->dtype == copy->dtype && copy->dtype.bytes() == 4) {
-      if (const char* why = stage.AddCopy(name, load, copy, {along.axis, kRow})) return why;
-      stages->push_back(Scheduled(stage, {}, {copy}));
-      return nullptr;
-    }
-    const PrimExpr room = along.axis == kKey && tile_.HasBlocks() ? I64(tile_.block) : along.extent;
-    const Buffer whole("rows", copy->dtype, {Filled(), room});
-    const Buffer rows("rows", copy->dtype, {Filled(), along.extent});
+  for (const Buffer& copy : copies_) {
+    const auto of_block = [&](const PrimExpr& extent) { return extent.same_as(keys) ? masked->shape[0] : extent; };
+    const Buffer whole(copy->name, copy->dtype, {of_block(copy->shape[0]), of_block(copy->shape[1])});
+    stmt = schedule::ReplaceBuffer(stmt, copy, whole);
     allocated_.push_back(whole);
-    if (const char* why = stage.AddCopy(name, load, rows, {kRow, along.axis})) return why;
-    AttentionStage transposition = StageOf(Filled(), keys);
-    transposition.AddValues(std::string(copy->name), copy, {along.extent, Filled()}, [&](const Array<Var>& i) {
-      return BufferLoad(rows, {i[1], i[0]});
+  }
+  copies_.clear();
+  masked_ = masked;
+  exponent_ = exponent;
+  stages->push_back(stmt);
+  return nullptr;
+}
+
+void AttentionScheduler::Begin(Array<Stmt>* stages) {
+  AttentionStage stage = StageOf(Filled());
+  const auto fill = [&](const Buffer& buffer, const PrimExpr& value) {
+    stage.AddValues(std::string(buffer->name), buffer, buffer->shape, [&](const Array<Var>&) { return value; });
+  };
+  fill(maximum_, MinValue(maximum_->dtype));
+  fill(sum_, MakeConst(sum_->dtype, 0));
+  fill(products_, MakeConst(products_->dtype, 0));
+  stages->push_back(Scheduled(stage, {}, {maximum_, sum_, products_}));
+}
+
+const char* AttentionScheduler::Softmax(const PrimExpr& keys, Array<Stmt>* stages) {
+  AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
+  const Buffer maximum = WriteBuffer(plan_.maximum), sum = WriteBuffer(plan_.sum);
+  const Array<PrimExpr> rows{Filled()};
+  const auto local = [&](const char* name, const Buffer& like) {
+    const Buffer buffer(name, like->dtype, rows);
+    stage.Allocate(buffer);
+    return buffer;
+  };
+  const Buffer part = local("maximum", maximum);
+  stage.Keep(Masked(), masked_, {kKey, kRow});
+  stage.Keep(maximum, part, {kRow});
+  stage.Keep(WriteBuffer(plan_.exponent), exponent_, {kKey, kRow});
+  stage.Keep(sum, sum_, {kRow});
+  if (const char* why = stage.Add(plan_.maximum, {kRow, kKey})) return why;
+  Array<Buffer> inputs{masked_}, outputs{exponent_};
+  Buffer next_maximum, next_sum;
+  if (tile_.HasBlocks()) {
+    const Buffer shift = local("shift", maximum), block_sum = local("block_sum", sum);
+    next_maximum = Buffer("next_maximum", maximum_->dtype, rows);
+    next_sum = Buffer("next_sum", sum_->dtype, rows);
+    inputs = {masked_, maximum_, sum_};
+    outputs = {exponent_, correction_, next_sum, next_maximum};
+    stage.AddValues("shift", shift, rows,
+                    [&](const Array<Var>& r) { return Max(BufferLoad(maximum_, {r[0]}), BufferLoad(part, {r[0]})); });
+    stage.AddValues("correction", correction_, rows, [&](const Array<Var>& r) {
+      static const Op exp = Op::Get("tir.exp");
+      const DataType dtype = correction_->dtype;
+      return WithoutDenormals(
+          Call(dtype, exp, {CastTo(dtype, BufferLoad(maximum_, {r[0]})) - CastTo(dtype, BufferLoad(shift, {r[0]}))}));
     });
-    for (const Stmt& stmt : {Scheduled(stage, {}, {rows}), Scheduled(transposition, {rows}, {copy})}) {
-      stages->push_back(schedule::ReplaceBuffer(stmt, rows, whole));
-    }
-    return nullptr;
-  }
-
-  /// What stages hand on is computed in float32, and not rounded in between.
-  static DataType Kept(DataType dtype) { return Is16BitFloat(dtype) ? DataType::Float(32) : dtype; }
-
-  /// Elements of 32 bits, which are transposed in registers.
-  static DataType Widened(DataType dtype) {
-    if (dtype.bytes() == 4) return dtype;
-    return dtype.is_float() || dtype.is_bfloat16() ? DataType::Float(32) : DataType::Int(32);
-  }
-
-  /// All keys, or a loop over blocks of them and those that are left.
-  const char* Blocks(Array<Stmt>* stages) {
-    if (!tile_.HasBlocks()) return OneBlock(plan_.keys, stages);
-    Begin(stages);
-    Array<Stmt> full;
-    const PrimExpr length = I64(tile_.block);
-    if (const char* why = OneBlock(length, &full)) return why;
-    arith::Analyzer analyzer;
-    const PrimExpr visible = plan_.VisibleKeys(schedule_, tile_.first_row + I64(tile_.height - 1));
-    const PrimExpr count = analyzer.Simplify(FloorDiv(visible, length));
-    const PrimExpr left = analyzer.Simplify(FloorMod(visible, length));
-    const Var block("block", DataType::Int(64));
-    const Stmt body = Substitute(SeqStmt::Flatten(full), {{tile_.first_key, PrimExpr(block) * length}});
-    stages->push_back(For(block, I64(0), count, ForKind::kSerial, body));
-    if (IsZero(left)) return nullptr;
-    const bool is_known = AsConstInt(left).has_value();
-    const Var keys("keys", DataType::Int(64));
-    Array<Stmt> last;
-    if (const char* why = OneBlock(is_known ? left : keys, &last)) return why;
-    const Stmt rest = Substitute(SeqStmt::Flatten(last), {{tile_.first_key, count * length}, {keys, left}});
-    stages->push_back(is_known ? rest : IfThenElse(left > I64(0), rest, Stmt()));
-    return nullptr;
-  }
-
-  /// The stages see buffers of as many keys as they have, in the place of those of a whole block.
-  const char* OneBlock(const PrimExpr& keys, Array<Stmt>* stages) {
-    const Buffer masked = masked_, exponent = exponent_;
-    const auto part = [&](const Buffer& whole) { return Buffer(whole->name, whole->dtype, {keys, whole->shape[1]}); };
-    masked_ = part(masked);
-    exponent_ = part(exponent);
-    Array<Stmt> own;
-    for (const auto make : {&AttentionScheduler::Scores, &AttentionScheduler::Softmax, &AttentionScheduler::Product}) {
-      if (const char* why = (this->*make)(keys, &own)) return why;
-    }
-    Stmt stmt = schedule::ReplaceBuffer(SeqStmt::Flatten(own), masked_, masked);
-    if (weights_.same_as(exponent_)) {
-      stmt = schedule::ReplaceBuffer(stmt, exponent_, exponent);
-      const auto is_known = [&](const Buffer& buffer) { return buffer.same_as(exponent); };
-      if (std::none_of(allocated_.begin(), allocated_.end(), is_known)) allocated_.push_back(exponent);
-    }
-    for (const Buffer& copy : copies_) {
-      const auto of_block = [&](const PrimExpr& extent) { return extent.same_as(keys) ? masked->shape[0] : extent; };
-      const Buffer whole(copy->name, copy->dtype, {of_block(copy->shape[0]), of_block(copy->shape[1])});
-      stmt = schedule::ReplaceBuffer(stmt, copy, whole);
-      allocated_.push_back(whole);
-    }
-    copies_.clear();
-    masked_ = masked;
-    exponent_ = exponent;
-    stages->push_back(stmt);
-    return nullptr;
-  }
-
-  void Begin(Array<Stmt>* stages) {
-    AttentionStage stage = StageOf(Filled());
-    const auto fill = [&](const Buffer& buffer, const PrimExpr& value) {
-      stage.AddValues(std::string(buffer->name), buffer, buffer->shape, [&](const Array<Var>&) { return value; });
-    };
-    fill(maximum_, MinValue(maximum_->dtype));
-    fill(sum_, MakeConst(sum_->dtype, 0));
-    fill(products_, MakeConst(products_->dtype, 0));
-    stages->push_back(Scheduled(stage, {}, {maximum_, sum_, products_}));
-  }
-
-  /// Whether an index of a block counts that axis.
-  bool IsAlong(int axis, const Block& name, const PrimExpr& index) const {
-    const Array<IterVar> iters = schedule_.Get(name)->iter_vars;
-    const AttentionAxes& axes = plan_.iters.at(name);
-    for (size_t i = 0; i < axes.size(); ++i) {
-      if (axes[i] == axis && iters[static_cast<int64_t>(i)]->var.same_as(index)) return true;
-    }
-    return false;
-  }
-
-  /// Keys or values of 16 bits, which a product reads as scalars, are widened before, a vector of them at a time and in
-  /// the order in which they lie.
-  const char* Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
-                    Array<Buffer>* inputs, Array<Stmt>* stages) {
-    const MatmulRoles roles = *ClassifyBlock(schedule_.Get(name)).matmul;
-    const auto has_rows = [&](const BufferLoad& load) {
-      return load.same_as(plan_.queries) || load->buffer.same_as(WriteBuffer(plan_.weights));
-    };
-    const BufferLoad& load = has_rows(roles.lhs_load) ? roles.rhs_load : roles.lhs_load;
-    if (!Is16BitFloat(load->dtype)) return nullptr;
-    const bool by_key = IsAlong(kKey, name, load->indices.back());
-    const AttentionAxes axes = by_key ? AttentionAxes{along.axis, kKey} : AttentionAxes{kKey, along.axis};
-    Array<PrimExpr> shape = {keys, along.extent};
-    if (by_key) shape = {along.extent, keys};
-    const Buffer copy("widened", DataType::Float(32), shape);
-    AttentionStage widening = StageOf(Filled(), keys);
-    if (const char* why = widening.AddCopy(name, load, copy, axes)) return why;
-    stages->push_back(Scheduled(widening, {}, {copy}));
-    stage->ReadCopy(load, copy, axes);
-    inputs->push_back(copy);
-    copies_.push_back(copy);
-    return nullptr;
-  }
-
-  const char* Scores(const PrimExpr& keys, Array<Stmt>* stages) {
-    AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
-    stage.Keep(Masked(), masked_, {kKey, kRow});
-    if (!plan_.masked.empty()) {
-      const Buffer scores = WriteBuffer(plan_.scores);
-      const Buffer part("products", Kept(scores->dtype), masked_->shape);
-      stage.Keep(scores, part, {kKey, kRow});
-      stage.Allocate(part);
-    }
-    stage.ReadCopy(plan_.queries, queries_, {AttentionAxis::kDepth, kRow});
-    Array<Buffer> inputs{queries_};
-    const Axis depth{AttentionAxis::kDepth, ExtentOf(plan_.scores, AttentionAxis::kDepth)};
-    if (const char* why = Widen(plan_.scores, depth, keys, &stage, &inputs, stages)) return why;
-    if (const char* why = stage.Add(plan_.scores, {kKey, kRow, AttentionAxis::kDepth})) return why;
-    if (!plan_.masked.empty()) {
-      for (const BufferLoad& load : plan_.MasksOfPairs(schedule_)) {
-        const Buffer mask("mask", Widened(load->dtype), masked_->shape);
-        if (const char* why = BringRows(plan_.masked, load, {kKey, keys}, tile_.IsFull(), mask, stages)) return why;
-        stage.ReadCopy(load, mask, {kKey, kRow});
-        inputs.push_back(mask);
-        copies_.push_back(mask);
-      }
-      if (const char* why = stage.Add(plan_.masked, {kKey, kRow})) return why;
-    }
-    stages->push_back(Scheduled(stage, inputs, {masked_}));
-    return nullptr;
-  }
-
-  const char* Softmax(const PrimExpr& keys, Array<Stmt>* stages) {
-    AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
-    const Buffer maximum = WriteBuffer(plan_.maximum), sum = WriteBuffer(plan_.sum);
-    const Array<PrimExpr> rows{Filled()};
-    const auto local = [&](const char* name, const Buffer& like) {
-      const Buffer buffer(name, like->dtype, rows);
-      stage.Allocate(buffer);
-      return buffer;
-    };
-    const Buffer part = local("maximum", maximum);
-    stage.Keep(Masked(), masked_, {kKey, kRow});
-    stage.Keep(maximum, part, {kRow});
-    stage.Keep(WriteBuffer(plan_.exponent), exponent_, {kKey, kRow});
-    stage.Keep(sum, sum_, {kRow});
-    if (const char* why = stage.Add(plan_.maximum, {kRow, kKey})) return why;
-    Array<Buffer> inputs{masked_}, outputs{exponent_};
-    Buffer next_maximum, next_sum;
-    if (tile_.HasBlocks()) {
-      const Buffer shift = local("shift", maximum), block_sum = local("block_sum", sum);
-      next_maximum = Buffer("next_maximum", maximum_->dtype, rows);
-      next_sum = Buffer("next_sum", sum_->dtype, rows);
-      inputs = {masked_, maximum_, sum_};
-      outputs = {exponent_, correction_, next_sum, next_maximum};
-      stage.AddValues("shift", shift, rows,
-                      [&](const Array<Var>& r) { return Max(BufferLoad(maximum_, {r[0]}), BufferLoad(part, {r[0]})); });
-      stage.AddValues("correction", correction_, rows, [&](const Array<Var>& r) {
-        static const Op exp = Op::Get("tir.exp");
-        const DataType dtype = correction_->dtype;
-        return WithoutDenormals(
-            Call(dtype, exp, {CastTo(dtype, BufferLoad(maximum_, {r[0]})) - CastTo(dtype, BufferLoad(shift, {r[0]}))}));
-      });
-      stage.Keep(maximum, shift, {kRow});
-      stage.Keep(sum, block_sum, {kRow});
-      if (const char* why = stage.Add(plan_.exponent, {kKey, kRow})) return why;
-      if (const char* why = stage.Add(plan_.sum, {kRow, kKey})) return why;
-      stage.AddValues("next_sum", next_sum, rows, [&](const Array<Var>& r) {
-        return BufferLoad(sum_, {r[0]}) * BufferLoad(correction_, {r[0]}) + BufferLoad(block_sum, {r[0]});
-      });
-      stage.AddValues("next_maximum", next_maximum, rows,
-                      [&](const Array<Var>& r) { return BufferLoad(shift, {r[0]}); });
-    } else {
-      outputs.push_back(sum_);
-      if (const char* why = stage.Add(plan_.exponent, {kKey, kRow})) return why;
-      if (const char* why = stage.Add(plan_.sum, {kRow, kKey})) return why;
-    }
-    Stmt stmt = Scheduled(stage, inputs, outputs);
-    weights_ = exponent_;
-    if (masked_->dtype == exponent_->dtype && IsInStep(stmt, masked_, exponent_)) {
-      stmt = schedule::ReplaceBuffer(stmt, exponent_, masked_);
-      weights_ = masked_;
-    }
-    if (tile_.HasBlocks()) {
-      stmt = Updated(stmt, maximum_, next_maximum);
-      stmt = Updated(stmt, sum_, next_sum);
-    }
-    stages->push_back(stmt);
-    return nullptr;
-  }
-
-  const char* Product(const PrimExpr& keys, Array<Stmt>* stages) {
-    AttentionStage stage = StageOf(Filled(), keys);
-    const Buffer whole = WriteBuffer(plan_.output);
-    // The weights are not divided by their sum yet.
-    stage.Keep(WriteBuffer(plan_.weights), weights_, {kKey, kRow});
-    const AttentionAxes order{kColumn, kRow, kKey};
-    Array<Buffer> inputs{weights_};
-    const Axis columns{kColumn, ExtentOf(plan_.output, kColumn)};
-    if (const char* why = Widen(plan_.output, columns, keys, &stage, &inputs, stages)) return why;
-    if (!tile_.HasBlocks()) {
-      stage.Keep(whole, products_, {kColumn, kRow});
-      if (const char* why = stage.Add(plan_.output, order)) return why;
-      stages->push_back(Scheduled(stage, inputs, {products_}));
-      return nullptr;
-    }
-    for (const Buffer& buffer : {products_, correction_}) inputs.push_back(buffer);
-    const Buffer part("products", whole->dtype, products_->shape);
-    const Buffer next("next_products", whole->dtype, products_->shape);
-    stage.Keep(whole, part, {kColumn, kRow});
-    stage.Allocate(part);
-    if (const char* why = stage.Add(plan_.output, order)) return why;
-    stage.AddValues("next_products", next, products_->shape, [&](const Array<Var>& i) {
-      return BufferLoad(products_, {i[0], i[1]}) * CastTo(whole->dtype, BufferLoad(correction_, {i[1]})) +
-             BufferLoad(part, {i[0], i[1]});
+    stage.Keep(maximum, shift, {kRow});
+    stage.Keep(sum, block_sum, {kRow});
+    if (const char* why = stage.Add(plan_.exponent, {kKey, kRow})) return why;
+    if (const char* why = stage.Add(plan_.sum, {kRow, kKey})) return why;
+    stage.AddValues("next_sum", next_sum, rows, [&](const Array<Var>& r) {
+      return BufferLoad(sum_, {r[0]}) * BufferLoad(correction_, {r[0]}) + BufferLoad(block_sum, {r[0]});
     });
-    stages->push_back(Updated(Scheduled(stage, inputs, {next}), products_, next));
+    stage.AddValues("next_maximum", next_maximum, rows, [&](const Array<Var>& r) { return BufferLoad(shift, {r[0]}); });
+  } else {
+    outputs.push_back(sum_);
+    if (const char* why = stage.Add(plan_.exponent, {kKey, kRow})) return why;
+    if (const char* why = stage.Add(plan_.sum, {kRow, kKey})) return why;
+  }
+  Stmt stmt = Scheduled(stage, inputs, outputs);
+  weights_ = exponent_;
+  if (masked_->dtype == exponent_->dtype && IsInStep(stmt, masked_, exponent_)) {
+    stmt = schedule::ReplaceBuffer(stmt, exponent_, masked_);
+    weights_ = masked_;
+  }
+  if (tile_.HasBlocks()) {
+    stmt = Updated(stmt, maximum_, next_maximum);
+    stmt = Updated(stmt, sum_, next_sum);
+  }
+  stages->push_back(stmt);
+  return nullptr;
+}
+
+Stmt AttentionScheduler::Updated(const Stmt& stmt, const Buffer& old, const Buffer& next) {
+  if (IsInStep(stmt, old, next)) return schedule::ReplaceBuffer(stmt, next, old);
+  allocated_.push_back(next);
+  AttentionStage copy = StageOf(Filled());
+  copy.AddValues(std::string(old->name), old, old->shape,
+                 [&](const Array<Var>& vars) { return BufferLoad(next, Array<PrimExpr>(vars.begin(), vars.end())); });
+  return SeqStmt::Flatten(Array<Stmt>{stmt, Scheduled(copy, {next}, {old})});
+}
+
+bool AttentionScheduler::IsInStep(const Stmt& stmt, const Buffer& from, const Buffer& to) {
+  bool in_step = true, is_stored = false;
+  PostOrderVisit(stmt, [&](const ObjectRef& node) {
+    const auto* block = node.as<SBlockNode>();
+    if (block == nullptr) return;
+    const auto stored = GetStoredValue(block->body);
+    const bool stores = stored && stored->buffer.same_as(to);
+    PostOrderVisit(block->body, [&](const ObjectRef& inner) {
+      const auto* load = inner.as<BufferLoadNode>();
+      if (load == nullptr || !load->buffer.same_as(from)) return;
+      const auto same = [](const PrimExpr& a, const PrimExpr& b) { return ExprEqual(a, b); };
+      in_step &=
+          stores ? std::equal(load->indices.begin(), load->indices.end(), stored->indices.begin(), same) : !is_stored;
+    });
+    is_stored |= stores;
+  });
+  return in_step;
+}
+
+const char* AttentionScheduler::Result(Array<Stmt>* stages) {
+  Divide(stages);
+  return ByFullness([&](bool is_full, Stmt* stmt) { return Result(is_full, stmt); }, stages);
+}
+
+void AttentionScheduler::Divide(Array<Stmt>* stages) {
+  const Buffer quotients("quotients", products_->dtype, products_->shape);
+  AttentionStage stage = StageOf(Filled());
+  stage.AddValues("quotients", quotients, {ExtentOf(plan_.output, kColumn), Filled()}, [&](const Array<Var>& i) {
+    return Quotient(BufferLoad(products_, {i[0], i[1]}), BufferLoad(sum_, {i[1]}));
+  });
+  stages->push_back(Updated(Scheduled(stage, {products_, sum_}, {quotients}), products_, quotients));
+}
+
+const char* AttentionScheduler::Result(bool is_full, Stmt* stmt) {
+  const Buffer whole = WriteBuffer(plan_.output);
+  const PrimExpr width = ExtentOf(plan_.output, kColumn);
+  const PrimExpr rows = is_full ? Filled() : tile_.rows;
+  const Buffer transposed("rows", whole->dtype, {Filled(), width});
+  AttentionStage transposition = StageOf(Filled());
+  AttentionStage stage = StageOf(rows);
+  (is_full ? stage : transposition).AddValues("rows", transposed, {Filled(), width}, [&](const Array<Var>& i) {
+    return BufferLoad(products_, {i[1], i[0]});
+  });
+  stage.Keep(whole, transposed, {kRow, kColumn});
+  if (plan_.epilogue.empty()) {
+    stage.AddResult(whole, transposed);
+  } else if (const char* why = stage.Add(plan_.epilogue, {kRow, kColumn})) {
+    return why;
+  }
+  if (is_full) {
+    stage.Allocate(transposed);
+    *stmt = Scheduled(stage, {products_}, {});
     return nullptr;
   }
+  allocated_.push_back(transposed);
+  const Stmt all = Scheduled(transposition, {products_}, {transposed});
+  *stmt = SeqStmt::Flatten(Array<Stmt>{all, Scheduled(stage, {transposed}, {})});
+  return nullptr;
+}
 
-  /// The statement, with what it makes of `old` in the place of that.
-  Stmt Updated(const Stmt& stmt, const Buffer& old, const Buffer& next) {
-    if (IsInStep(stmt, old, next)) return schedule::ReplaceBuffer(stmt, next, old);
-    allocated_.push_back(next);
-    AttentionStage copy = StageOf(Filled());
-    copy.AddValues(std::string(old->name), old, old->shape,
-                   [&](const Array<Var>& vars) { return BufferLoad(next, Array<PrimExpr>(vars.begin(), vars.end())); });
-    return SeqStmt::Flatten(Array<Stmt>{stmt, Scheduled(copy, {next}, {old})});
-  }
+PrimExpr AttentionScheduler::Quotient(const PrimExpr& product, const PrimExpr& sum) const {
+  const PrimExpr zero = MakeConst(sum->dtype, 0);
+  PrimExpr value = CastTo(sum->dtype, product) / sum;
+  // Its weights are NaN where the sum of a row is, or 0: no exponential is greater than 1.
+  if (plan_.is_guarded) value = SelectExpr(sum > zero, value, zero);
+  // Of no keys, the sum of no products.
+  if (AsConstInt(plan_.keys).value_or(0) < 1) value = SelectExpr(plan_.keys > I64(0), value, zero);
+  return CastTo(product->dtype, value);
+}
 
-  /// Whether what is stored in `to` is computed from the same element of `from`, which nothing reads later.
-  static bool IsInStep(const Stmt& stmt, const Buffer& from, const Buffer& to) {
-    bool in_step = true, is_stored = false;
-    PostOrderVisit(stmt, [&](const ObjectRef& node) {
-      const auto* block = node.as<SBlockNode>();
-      if (block == nullptr) return;
-      const auto stored = GetStoredValue(block->body);
-      const bool stores = stored && stored->buffer.same_as(to);
-      PostOrderVisit(block->body, [&](const ObjectRef& inner) {
-        const auto* load = inner.as<BufferLoadNode>();
-        if (load == nullptr || !load->buffer.same_as(from)) return;
-        const auto same = [](const PrimExpr& a, const PrimExpr& b) { return ExprEqual(a, b); };
-        in_step &=
-            stores ? std::equal(load->indices.begin(), load->indices.end(), stored->indices.begin(), same) : !is_stored;
-      });
-      is_stored |= stores;
-    });
-    return in_step;
-  }
+void AttentionScheduler::PutTogether(const Stmt& stages) {
+  const Var tile("tile", DataType::Int(64));
+  const PrimExpr height = I64(tile_.height);
+  VarMap values;
+  values[tile_.first_row] = PrimExpr(tile) * height;
+  if (const auto rows = As<Var>(tile_.rows); rows.defined())
+    values[rows] = Min(height, plan_.rows - PrimExpr(tile) * height);
+  Array<IterVar> iters;
+  for (size_t i = 0; i < plan_.batch.size(); ++i) iters.push_back(TileIter(plan_.batch[i], tile_.batch[i]));
+  iters.push_back(TileIter(arith::Analyzer().Simplify(CeilDiv(plan_.rows, height)), tile));
+  PutTiles(&schedule_, "attention", iters, Substitute(stages, values), allocated_);
+}
 
-  /// The products, divided, at the rows that there are.
-  const char* Result(Array<Stmt>* stages) {
-    Divide(stages);
-    return ByFullness([&](bool is_full, Stmt* stmt) { return Result(is_full, stmt); }, stages);
-  }
-
-  /// Where they lie: a vector of rows has a vector of sums.
-  void Divide(Array<Stmt>* stages) {
-    const Buffer quotients("quotients", products_->dtype, products_->shape);
-    AttentionStage stage = StageOf(Filled());
-    stage.AddValues("quotients", quotients, products_->shape, [&](const Array<Var>& i) {
-      return Quotient(BufferLoad(products_, {i[0], i[1]}), BufferLoad(sum_, {i[1]}));
-    });
-    stages->push_back(Updated(Scheduled(stage, {products_, sum_}, {quotients}), products_, quotients));
-  }
-
-  /// Of a tile with fewer rows all are transposed first: how many there are is known then.
-  const char* Result(bool is_full, Stmt* stmt) {
-    const Buffer whole = WriteBuffer(plan_.output);
-    const PrimExpr width = ExtentOf(plan_.output, kColumn);
-    const PrimExpr rows = is_full ? Filled() : tile_.rows;
-    const Buffer transposed("rows", whole->dtype, {Filled(), width});
-    AttentionStage transposition = StageOf(Filled());
-    AttentionStage stage = StageOf(rows);
-    (is_full ? stage : transposition).AddValues("rows", transposed, {Filled(), width}, [&](const Array<Var>& i) {
-      return BufferLoad(products_, {i[1], i[0]});
-    });
-    stage.Keep(whole, transposed, {kRow, kColumn});
-    if (plan_.epilogue.empty()) {
-      stage.AddResult(whole, transposed);
-    } else if (const char* why = stage.Add(plan_.epilogue, {kRow, kColumn})) {
-      return why;
-    }
-    if (is_full) {
-      stage.Allocate(transposed);
-      *stmt = Scheduled(stage, {products_}, {});
-      return nullptr;
-    }
-    allocated_.push_back(transposed);
-    const Stmt all = Scheduled(transposition, {products_}, {transposed});
-    *stmt = SeqStmt::Flatten(Array<Stmt>{all, Scheduled(stage, {transposed}, {})});
-    return nullptr;
-  }
-
-  PrimExpr Quotient(const PrimExpr& product, const PrimExpr& sum) const {
-    const PrimExpr zero = MakeConst(sum->dtype, 0);
-    PrimExpr value = CastTo(sum->dtype, product) / sum;
-    // Its weights are NaN where the sum of a row is, or 0: no exponential is greater than 1.
-    if (plan_.is_guarded) value = SelectExpr(sum > zero, value, zero);
-    // Of no keys, the sum of no products.
-    if (AsConstInt(plan_.keys).value_or(0) < 1) value = SelectExpr(plan_.keys > I64(0), value, zero);
-    return CastTo(product->dtype, value);
-  }
-
-  /// The loops over the batch and tiles, and in them a block of all stages.
-  void PutTogether(const Stmt& stages) {
-    const Var tile("tile", DataType::Int(64));
-    const PrimExpr height = I64(tile_.height);
-    VarMap values;
-    values[tile_.first_row] = PrimExpr(tile) * height;
-    if (const auto rows = As<Var>(tile_.rows); rows.defined())
-      values[rows] = Min(height, plan_.rows - PrimExpr(tile) * height);
-    Array<IterVar> iters;
-    for (size_t i = 0; i < plan_.batch.size(); ++i) iters.push_back(TileIter(plan_.batch[i], tile_.batch[i]));
-    iters.push_back(TileIter(arith::Analyzer().Simplify(CeilDiv(plan_.rows, height)), tile));
-    PutTiles(&schedule_, "attention", iters, Substitute(stages, values), allocated_);
-  }
-
-  Schedule& schedule_;
-  const CostModel costs_;
-  /// A tile is one thread's.
-  Target thread_;
-  AttentionPlan plan_;
-  AttentionTile tile_;
-  /// Of a tile: by depth and row; by key and row; by column and row; by row.
-  Buffer queries_;
-  Buffer masked_;
-  Buffer exponent_;
-  Buffer products_;
-  Buffer sum_;
-  Buffer maximum_;
-  Buffer correction_;
-  /// Of the block of keys at hand, as the scores lie.
-  std::vector<Buffer> copies_;
-  /// The exponentials, where the softmax left them.
-  Buffer weights_;
-  Array<Buffer> allocated_;
-};
+namespace {
 
 /// Null, or why not.
 const char* TryAttention(Schedule* schedule, const Target& target) {

@@ -23,10 +23,12 @@ struct AttentionTile {
   /// Whether all tiles have `height` rows.
   bool IsFull() const { return IsConstInt(rows, height); }
   bool HasBlocks() const { return block != 0; }
+  /// Whether a matrix unit multiplies (attention_unit.h).
+  bool has_unit = false;
 };
 
-/// The tile with the least work on that machine for an element of the scores; null in `why_not` if it is chosen.
-AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const CostModel& costs,
+/// The tile with the least work on that target for an element of the scores; null in `why_not` if it is chosen.
+AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const Target& target,
                                   const char** why_not);
 
 /// What of a tile a stage computes.

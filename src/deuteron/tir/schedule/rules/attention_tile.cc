@@ -6,9 +6,12 @@
 /// each block of keys corrects the sums of those before it. If all keys are one block nothing is corrected.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "deuteron/tir/analysis/matrix_unit.h"
 #include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/schedule/rules/attention_stage.h"
+#include "deuteron/tir/schedule/rules/attention_unit.h"
 
 namespace deuteron::tir {
 namespace {
@@ -27,14 +30,18 @@ constexpr int64_t kMostInVain = 4;
 /// Of a block of scores: written by the product; read for the maximum, for the exponentials and by the second product;
 /// the exponentials written.
 constexpr double kPassesOverScores = 5;
-/// What the stages of a block cost but for their work: loops begin and end.
-constexpr double kCyclesOfBlock = 500;
+/// What the stages of a block cost but for their work: loops begin and end. A matrix unit is told the shapes of its
+/// tiles besides, and has operands packed in loops of their own.
+constexpr double kCyclesOfBlock = 500, kCyclesOfUnitBlock = 2500;
+/// Of as many rows of one set of the first cache a tile of the unit still finds all.
+constexpr int64_t kMostRowsOfSet = 4;
 
 class TileChooser {
  public:
-  TileChooser(const Schedule& schedule, const AttentionPlan& plan, const CostModel& costs)
-      : costs_(costs),
-        machine_(costs.machine()),
+  /// `has_unit`: a matrix unit multiplies.
+  TileChooser(const Schedule& schedule, const AttentionPlan& plan, const Target& target, bool has_unit)
+      : costs_(target.machine),
+        machine_(costs_.machine()),
         known_rows_(AsConstInt(plan.rows)),
         known_keys_(AsConstInt(plan.keys)),
         rows_(known_rows_.value_or(kUnknownRows)),
@@ -44,7 +51,8 @@ class TileChooser {
         batch_(AssumedProduct(Array<PrimExpr>(plan.batch.begin(), plan.batch.end()))),
         bytes_(schedule.WriteBuffer(plan.exponent)->dtype.bytes()),
         is_widened_(Is16BitFloat(plan.queries->dtype)),
-        is_causal_(!plan.VisibleKeys(schedule, I64(0)).same_as(plan.keys)) {}
+        is_causal_(!plan.VisibleKeys(schedule, I64(0)).same_as(plan.keys)),
+        has_unit_(has_unit) {}
 
   /// Rows of a tile, keys of a block; no keys if all are one.
   struct Choice {
@@ -62,7 +70,7 @@ class TileChooser {
     const double most = std::max(std::min(pieces, in_cache), static_cast<double>(step));
     Choice best;
     for (int64_t height = step; height < rows_ + step && static_cast<double>(height) <= most; height += step) {
-      Consider(height, &best);
+      if (!has_unit_ || RowsOfSet(height) <= kMostRowsOfSet) Consider(height, &best);
     }
     if (best.height == 0) Consider(step, &best);
     return best;
@@ -70,8 +78,9 @@ class TileChooser {
 
  private:
   void Consider(int64_t height, Choice* best) const {
-    const double products = static_cast<double>(depth_) * CyclesOfStep(height, keys_) +
-                            static_cast<double>(columns_) * CyclesOfStep(height, columns_);
+    const double products = has_unit_ ? CyclesOfUnit()
+                                      : static_cast<double>(depth_) * CyclesOfStep(height, keys_) +
+                                            static_cast<double>(columns_) * CyclesOfStep(height, columns_);
     const auto consider = [&](int64_t block) {
       const double cycles = Cycles(products, height, block == 0 ? keys_ : block, block != 0);
       if (best->height == 0 || cycles < best->cycles) *best = {height, block, cycles};
@@ -94,6 +103,14 @@ class TileChooser {
     if (best->height == 0) consider(kKeysOfStep);
   }
 
+  /// How many of the rows of one of the unit's tiles are in a set of the first cache, if as many elements lie in a row.
+  int64_t RowsOfSet(int64_t height) const {
+    const int64_t sets = std::max<int64_t>(machine_.l1.WayBytes() / machine_.line_bytes, 1);
+    const int64_t lines = std::max<int64_t>(height * static_cast<int64_t>(sizeof(float)) / machine_.line_bytes, 1);
+    const int64_t used = sets / std::gcd(lines, sets);
+    return (MatrixUnit().rows + used - 1) / used;
+  }
+
   /// For an element of the scores.
   double Cycles(double products, int64_t height, int64_t block, bool is_corrected) const {
     // The last tile computes as many rows as the others; of a length that is not known, half of them in vain.
@@ -101,18 +118,22 @@ class TileChooser {
     const double filled = static_cast<double>(rows_) / tiles;
     const double waste = static_cast<double>(height) / filled;
     const double scores_bytes = static_cast<double>(bytes_ * height * block);
-    const double passes = kPassesOverScores * static_cast<double>(bytes_) * CyclesPerByte(scores_bytes);
+    // Beside scores are their pairs, which are written and read once.
+    const double element_bytes = static_cast<double>(bytes_) * (has_unit_ ? kPassesOverScores + 1 : kPassesOverScores);
+    const double passes = element_bytes * CyclesPerByte(has_unit_ ? 2 * scores_bytes : scores_bytes);
     const double step_bytes = static_cast<double>(bytes_ * (depth_ + columns_));
     const double operands = step_bytes * CyclesPerByte(step_bytes * static_cast<double>(keys_)) / filled;
     const int64_t vector_bytes = machine_.vector_bits / 8;
     const double copied = costs_.CyclesToWiden() + costs_.CyclesOfCopy(vector_bytes) / 2;
-    const double widening = is_widened_ ? step_bytes / static_cast<double>(vector_bytes) * copied / filled : 0;
+    const double widening = has_unit_     ? kCyclesOfKeyPairs * static_cast<double>(depth_ + columns_) / filled
+                            : is_widened_ ? step_bytes / static_cast<double>(vector_bytes) * copied / filled
+                                          : 0;
     // Two operands of all of a tile's rows that a block reads, and one that it corrects.
     const double beside = static_cast<double>(bytes_ * height * (depth_ + columns_));
-    const double correction = is_corrected ? 2 * static_cast<double>(columns_ * bytes_) * CyclesPerByte(beside) +
-                                                 kCyclesOfBlock / static_cast<double>(height)
-                                           : 0;
-    const double cycles = waste * (products + passes + correction / static_cast<double>(block)) + operands + widening;
+    const double correction = is_corrected ? 2 * static_cast<double>(columns_ * bytes_) * CyclesPerByte(beside) : 0;
+    const double stages = has_unit_ ? kCyclesOfUnitBlock : is_corrected ? kCyclesOfBlock : 0;
+    const double of_block = correction + stages / static_cast<double>(height);
+    const double cycles = waste * (products + passes + of_block / static_cast<double>(block)) + operands + widening;
     // Of keys that no row of a tile sees only blocks are left out.
     const auto computed = static_cast<double>(rows_ + height) / static_cast<double>(2 * rows_);
     return is_causal_ && is_corrected ? cycles * std::min(computed, 1.0) : cycles;
@@ -132,7 +153,13 @@ class TileChooser {
     return costs_.BestTile(rows, std::max<int64_t>(height / lanes, 1)).cycles / static_cast<double>(lanes);
   }
 
-  const CostModel& costs_;
+  /// By a matrix unit, with the rounding of a weight.
+  double CyclesOfUnit() const {
+    return 2 * static_cast<double>(depth_ + columns_) / UnitOpsPerCycle(machine_, DataType::BFloat16()) +
+           kCyclesOfPairs / static_cast<double>(machine_.Lanes(32));
+  }
+
+  const CostModel costs_;
   const Machine& machine_;
   const std::optional<int64_t> known_rows_;
   const std::optional<int64_t> known_keys_;
@@ -145,18 +172,24 @@ class TileChooser {
   /// Whether keys and values are widened for each tile.
   const bool is_widened_;
   const bool is_causal_;
+  const bool has_unit_;
 };
 
 }  // namespace
 
-AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const CostModel& costs,
+AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const Target& target,
                                   const char** why_not) {
   AttentionTile tile;
   const auto rows = AsConstInt(plan.rows);
-  const bool are_few = rows && *rows < costs.machine().Lanes(32) / kMostInVain;
+  const bool are_few = rows && *rows < target.machine.Lanes(32) / kMostInVain;
   *why_not = are_few ? "it has too few rows for a vector" : nullptr;
   if (*why_not != nullptr) return tile;
-  const TileChooser::Choice choice = TileChooser(schedule, plan, costs).Run();
+  TileChooser::Choice choice = TileChooser(schedule, plan, target, /*has_unit=*/false).Run();
+  if (UnitMultiplies(schedule, plan, target)) {
+    const TileChooser::Choice by_unit = TileChooser(schedule, plan, target, /*has_unit=*/true).Run();
+    tile.has_unit = by_unit.cycles < choice.cycles;
+    if (tile.has_unit) choice = by_unit;
+  }
   tile.height = choice.height;
   tile.block = choice.block;
   if (rows && (*rows % tile.height == 0 || *rows < tile.height)) {

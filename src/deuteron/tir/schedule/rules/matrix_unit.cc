@@ -50,6 +50,8 @@ struct UnitPlan {
   int64_t panel_rows = 0;
   bool threads_keep_rows = false;
   bool asks_for_panels = true;
+  /// Sums without an epilogue are stored by the unit itself: nothing waits for lines of their rows.
+  bool stores_sums = false;
 };
 
 /// The axis of `axes` along which the last index grows by one, in blocks of which length if in blocks: from where
@@ -206,6 +208,12 @@ Block FindParts(const Schedule& schedule, const Block& anchor) {
   return {};
 }
 
+/// Whether a buffer is small enough for its rows not to be in one another's way in a cache.
+bool StaysInCache(const Buffer& buffer, const Target& target) {
+  const double bytes = AssumedProduct(buffer->shape) * buffer->dtype.bytes();
+  return bytes <= static_cast<double>(target.machine.l2.Share()) / 4;
+}
+
 std::optional<UnitPlan> PlanUnit(const Schedule& schedule, const Block& anchor, const Target& target) {
   const SBlock block = schedule.Get(anchor);
   const auto written = GetReductionUpdate(block);
@@ -243,6 +251,7 @@ std::optional<UnitPlan> PlanUnit(const Schedule& schedule, const Block& anchor, 
   if (plan.part_depth != 0) GroupParts(block, roles, target, &plan);
   plan.threads_keep_rows = ThreadsKeepRows(roles, target);
   plan.asks_for_panels = AsksForPanels(block, roles, *unit, target, plan);
+  plan.stores_sums = plan.part_depth == 0 && plan.parts.empty() && StaysInCache(written->buffer, target);
   return plan;
 }
 
@@ -326,15 +335,21 @@ bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& 
   order.push_back(columns[2]);
   schedule->Reorder(order);
 
-  const Block stage = epilogue.empty() ? schedule->CacheWrite(anchor, "local") : epilogue;
-  if (!epilogue.empty()) schedule->SetScope(schedule->WriteBuffer(anchor), "local");
-  schedule->ReverseComputeAt(stage, part ? outer.back() : rows[0]);
+  Block stage = epilogue;
+  if (!epilogue.empty()) {
+    schedule->SetScope(schedule->WriteBuffer(anchor), "local");
+  } else if (!plan->stores_sums || !followers.empty()) {
+    stage = schedule->CacheWrite(anchor, "local");
+  }
+  if (!stage.empty()) schedule->ReverseComputeAt(stage, part ? outer.back() : rows[0]);
   VectorizeColumns(schedule, schedule->DecomposeReduction(anchor, part.value_or(reduce.front())), target);
-  const Loop vectors = VectorizeColumns(schedule, stage, target);
-  // What follows takes each vector as it is stored.
-  for (const Block& follower : followers) {
-    schedule->ReverseComputeAt(follower, vectors);
-    schedule->Vectorize(schedule->GetLoops(follower).back());
+  if (!stage.empty()) {
+    const Loop vectors = VectorizeColumns(schedule, stage, target);
+    // What follows takes each vector as it is stored.
+    for (const Block& follower : followers) {
+      schedule->ReverseComputeAt(follower, vectors);
+      schedule->Vectorize(schedule->GetLoops(follower).back());
+    }
   }
   const auto first = std::find_if(reduce.begin(), reduce.end(), is_long);
   schedule->Annotate(*first, kMatrixTile, static_cast<int64_t>(reduce.end() - first));

@@ -1,0 +1,200 @@
+/// \file
+/// The two products of an attention in tiles of rows (attention.cc): of the keys with the queries of a tile, by vectors
+/// that run along its rows or by a matrix unit (attention_unit.h), with what is masked; and of the values with the
+/// exponentials.
+#include "deuteron/tir/analysis/narrow_floats.h"
+#include "deuteron/tir/schedule/rules/attention_scheduler.h"
+#include "deuteron/tir/schedule/rules/attention_unit.h"
+#include "deuteron/tir/schedule/state.h"
+
+namespace deuteron::tir {
+
+Buffer AttentionScheduler::PairsBuffer(const char* name, int64_t numbers, const PrimExpr& others) {
+  allocated_.push_back(Buffer(name, DataType::Int(32), {I64(PairsOf(numbers)), others}));
+  return allocated_.back();
+}
+
+Stmt AttentionScheduler::Packed(const Buffer& from, const PrimExpr& extent, const Buffer& pairs) {
+  AttentionStage stage = StageOf(Filled());
+  AddPairs(&stage, from, 0, extent, pairs);
+  return Scheduled(stage, {from}, {pairs});
+}
+
+const char* AttentionScheduler::BringRows(const Block& name, const BufferLoad& load, const Axis& along, bool is_full,
+                                          const Buffer& copy, Array<Stmt>* stages) {
+  const PrimExpr keys = along.axis == kKey ? along.extent : I64(0);
+  AttentionStage stage = StageOf(Filled(), keys, !is_full);
+  if (is_full && load->dtype == copy->dtype && copy->dtype.bytes() == 4) {
+    if (const char* why = stage.AddCopy(name, load, copy, {along.axis, kRow})) return why;
+    stages->push_back(Scheduled(stage, {}, {copy}));
+    return nullptr;
+  }
+  const PrimExpr room = along.axis == kKey && tile_.HasBlocks() ? I64(tile_.block) : along.extent;
+  const Buffer whole("rows", copy->dtype, {Filled(), room});
+  const Buffer rows("rows", copy->dtype, {Filled(), along.extent});
+  allocated_.push_back(whole);
+  if (const char* why = stage.AddCopy(name, load, rows, {kRow, along.axis})) return why;
+  AttentionStage transposition = StageOf(Filled(), keys);
+  transposition.AddValues(std::string(copy->name), copy, {along.extent, Filled()}, [&](const Array<Var>& i) {
+    return BufferLoad(rows, {i[1], i[0]});
+  });
+  for (const Stmt& stmt : {Scheduled(stage, {}, {rows}), Scheduled(transposition, {rows}, {copy})}) {
+    stages->push_back(schedule::ReplaceBuffer(stmt, rows, whole));
+  }
+  return nullptr;
+}
+
+bool AttentionScheduler::IsAlong(int axis, const Block& name, const PrimExpr& index) const {
+  const Array<IterVar> iters = schedule_.Get(name)->iter_vars;
+  const AttentionAxes& axes = plan_.iters.at(name);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] == axis && iters[static_cast<int64_t>(i)]->var.same_as(index)) return true;
+  }
+  return false;
+}
+
+BufferLoad AttentionScheduler::OtherOperand(const Block& name) const {
+  const MatmulRoles roles = *ClassifyBlock(schedule_.Get(name)).matmul;
+  const auto has_rows = [&](const BufferLoad& load) {
+    return load.same_as(plan_.queries) || load->buffer.same_as(WriteBuffer(plan_.weights));
+  };
+  return has_rows(roles.lhs_load) ? roles.rhs_load : roles.lhs_load;
+}
+
+const char* AttentionScheduler::Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
+                                      Array<Buffer>* inputs, Array<Stmt>* stages) {
+  const BufferLoad load = OtherOperand(name);
+  if (!Is16BitFloat(load->dtype)) return nullptr;
+  const bool by_key = IsAlong(kKey, name, load->indices.back());
+  const AttentionAxes axes = by_key ? AttentionAxes{along.axis, kKey} : AttentionAxes{kKey, along.axis};
+  Array<PrimExpr> shape = {keys, along.extent};
+  if (by_key) shape = {along.extent, keys};
+  const Buffer copy("widened", DataType::Float(32), shape);
+  AttentionStage widening = StageOf(Filled(), keys);
+  if (const char* why = widening.AddCopy(name, load, copy, axes)) return why;
+  stages->push_back(Scheduled(widening, {}, {copy}));
+  stage->ReadCopy(load, copy, axes);
+  inputs->push_back(copy);
+  copies_.push_back(copy);
+  return nullptr;
+}
+
+const char* AttentionScheduler::Scores(const PrimExpr& keys, Array<Stmt>* stages) {
+  AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
+  stage.Keep(Masked(), masked_, {kKey, kRow});
+  Array<Buffer> inputs;
+  if (const char* why = ProductsOfKeys(keys, &stage, &inputs, stages)) return why;
+  if (!plan_.masked.empty()) {
+    for (const BufferLoad& load : plan_.MasksOfPairs(schedule_)) {
+      const Buffer mask("mask", Widened(load->dtype), masked_->shape);
+      if (const char* why = BringRows(plan_.masked, load, {kKey, keys}, tile_.IsFull(), mask, stages)) return why;
+      stage.ReadCopy(load, mask, {kKey, kRow});
+      inputs.push_back(mask);
+      copies_.push_back(mask);
+    }
+    if (const char* why = stage.Add(plan_.masked, {kKey, kRow})) return why;
+  }
+  stages->push_back(Scheduled(stage, inputs, {masked_}));
+  return nullptr;
+}
+
+const char* AttentionScheduler::ProductsOfKeys(const PrimExpr& keys, AttentionStage* stage, Array<Buffer>* inputs,
+                                               Array<Stmt>* stages) {
+  const Buffer scores = WriteBuffer(plan_.scores);
+  const auto count = tile_.has_unit ? AsConstInt(keys) : std::nullopt;
+  const bool is_own = count && UnitRows(*count) != *count;
+  Buffer products = masked_;
+  if (!plan_.masked.empty() || is_own) {
+    products = Buffer("products", masked_->dtype, {is_own ? I64(UnitRows(*count)) : masked_->shape[0], Filled()});
+    if (!plan_.masked.empty()) stage->Keep(scores, products, {kKey, kRow});
+    if (!is_own) stage->Allocate(products);
+  }
+  const Axis depth{AttentionAxis::kDepth, ExtentOf(plan_.scores, AttentionAxis::kDepth)};
+  if (!count) {
+    stage->ReadCopy(plan_.queries, queries_, {AttentionAxis::kDepth, kRow});
+    inputs->push_back(queries_);
+    if (const char* why = Widen(plan_.scores, depth, keys, stage, inputs, stages)) return why;
+    return stage->Add(plan_.scores, {kKey, kRow, AttentionAxis::kDepth});
+  }
+  const Buffer copy("keys", DataType::Float(32), {keys, depth.extent});
+  const Buffer pairs("key_pairs", DataType::Int(32), {products->shape[0], query_pairs_->shape[0]});
+  allocated_.push_back(pairs);
+  AttentionStage packing = StageOf(Filled(), keys);
+  packing.Allocate(copy);
+  if (const char* why = packing.AddCopy(plan_.scores, OtherOperand(plan_.scores), copy, {kKey, depth.axis})) return why;
+  AddPairs(&packing, copy, 1, depth.extent, pairs);
+  stages->push_back(Scheduled(packing, {}, {pairs}));
+  if (!is_own) {
+    *inputs = {pairs, query_pairs_};
+    AddProductOfPairs(stage, "scores", pairs, query_pairs_, products);
+    return nullptr;
+  }
+  AttentionStage multiplying = StageOf(Filled());
+  AddProductOfPairs(&multiplying, "scores", pairs, query_pairs_, products);
+  stages->push_back(Scheduled(multiplying, {pairs, query_pairs_}, {products}));
+  allocated_.push_back(products);
+  *inputs = {products};
+  if (plan_.masked.empty()) {
+    stage->AddValues("scores", masked_, masked_->shape, [&](const Array<Var>& i) {
+      return BufferLoad(products, {i[0], i[1]});
+    });
+  }
+  return nullptr;
+}
+
+const char* AttentionScheduler::Product(const PrimExpr& keys, Array<Stmt>* stages) {
+  AttentionStage stage = StageOf(Filled(), keys);
+  const Buffer whole = WriteBuffer(plan_.output);
+  Array<Buffer> inputs;
+  const Buffer part = tile_.HasBlocks() ? Buffer("products", whole->dtype, products_->shape) : products_;
+  if (const char* why = ProductsOfValues(keys, part, &stage, &inputs, stages)) return why;
+  if (!tile_.HasBlocks()) {
+    stages->push_back(Scheduled(stage, inputs, {products_}));
+    return nullptr;
+  }
+  for (const Buffer& buffer : {products_, correction_}) inputs.push_back(buffer);
+  const Buffer next("next_products", whole->dtype, products_->shape);
+  stage.Allocate(part);
+  const bool by_unit = tile_.has_unit && AsConstInt(keys);
+  const Array<PrimExpr> extents{by_unit ? part->shape[0] : ExtentOf(plan_.output, kColumn), part->shape[1]};
+  stage.AddValues("next_products", next, extents, [&](const Array<Var>& i) {
+    return BufferLoad(products_, {i[0], i[1]}) * CastTo(whole->dtype, BufferLoad(correction_, {i[1]})) +
+           BufferLoad(part, {i[0], i[1]});
+  });
+  stages->push_back(Updated(Scheduled(stage, inputs, {next}), products_, next));
+  return nullptr;
+}
+
+const char* AttentionScheduler::ProductsOfValues(const PrimExpr& keys, const Buffer& products, AttentionStage* stage,
+                                                 Array<Buffer>* inputs, Array<Stmt>* stages) {
+  const Axis columns{kColumn, ExtentOf(plan_.output, kColumn)};
+  const auto count = tile_.has_unit ? AsConstInt(keys) : std::nullopt;
+  if (!count) {
+    stage->Keep(WriteBuffer(plan_.weights), weights_, {kKey, kRow});
+    stage->Keep(WriteBuffer(plan_.output), products, {kColumn, kRow});
+    inputs->push_back(weights_);
+    if (const char* why = Widen(plan_.output, columns, keys, stage, inputs, stages)) return why;
+    return stage->Add(plan_.output, {kColumn, kRow, kKey});
+  }
+  const Buffer weight_pairs = PairsBuffer("weight_pairs", *count, Filled());
+  stages->push_back(Packed(weights_, keys, weight_pairs));
+  const Buffer copy("values", DataType::Float(32), {keys, columns.extent});
+  const Buffer pairs = PairsBuffer("value_pairs", *count, products->shape[0]);
+  AttentionStage packing = StageOf(Filled(), keys);
+  packing.Allocate(copy);
+  if (const char* why = packing.AddCopy(plan_.output, OtherOperand(plan_.output), copy, {kKey, kColumn})) return why;
+  AddPairs(&packing, copy, 0, keys, pairs);
+  stages->push_back(Scheduled(packing, {}, {pairs}));
+  const Buffer rows("value_rows", DataType::Int(32), {products->shape[0], pairs->shape[0]});
+  allocated_.push_back(rows);
+  AttentionStage transposition = StageOf(Filled());
+  transposition.AddValues("value_rows", rows, rows->shape, [&](const Array<Var>& i) {
+    return BufferLoad(pairs, {i[1], i[0]});
+  });
+  stages->push_back(Scheduled(transposition, {pairs}, {rows}));
+  AddProductOfPairs(stage, "products", rows, weight_pairs, products);
+  *inputs = {rows, weight_pairs};
+  return nullptr;
+}
+
+}  // namespace deuteron::tir

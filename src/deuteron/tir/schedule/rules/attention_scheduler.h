@@ -1,0 +1,110 @@
+/// \file
+/// The stages of an attention in tiles of rows: what they are and how they follow each other in attention.cc, its two
+/// products in attention_products.cc.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "deuteron/tir/schedule/rules/attention_stage.h"
+
+namespace deuteron::tir {
+
+/// Makes of a function that is an attention the loops over its tiles.
+class AttentionScheduler {
+ public:
+  AttentionScheduler(Schedule* schedule, const Target& target, AttentionPlan plan);
+  /// Null, or why not.
+  const char* Run();
+
+ private:
+  static constexpr int kRow = AttentionAxis::kRow, kKey = AttentionAxis::kKey, kColumn = AttentionAxis::kColumn;
+  struct Axis {
+    int axis;
+    PrimExpr extent;
+  };
+
+  void AddBuffers();
+  /// Pairs of so many numbers, for each of `others`.
+  Buffer PairsBuffer(const char* name, int64_t numbers, const PrimExpr& others);
+  Buffer WriteBuffer(const Block& block) const { return schedule_.WriteBuffer(block); }
+  Buffer Masked() const { return WriteBuffer(plan_.masked.empty() ? plan_.scores : plan_.masked); }
+  PrimExpr ExtentOf(const Block& name, int axis) const { return plan_.ExtentOf(schedule_, name, axis); }
+  /// As many rows as a full tile has.
+  PrimExpr Filled() const { return I64(tile_.height); }
+
+  AttentionStage StageOf(const PrimExpr& rows, const PrimExpr& keys = I64(0), bool reads_beyond = false) const;
+  Stmt Scheduled(const AttentionStage& stage, const Array<Buffer>& inputs, const Array<Buffer>& outputs);
+  /// The code of full tiles, of which `make` is told, and that of the last one, which may have fewer rows.
+  const char* ByFullness(const std::function<const char*(bool is_full, Stmt*)>& make, Array<Stmt>* stages) const;
+  /// The queries of a tile, with the rows side by side, as many as a full tile has.
+  const char* Queries(Array<Stmt>* stages);
+  /// Pairs of neighbours along the first axis of `from`, of which there are so many.
+  Stmt Packed(const Buffer& from, const PrimExpr& extent, const Buffer& pairs);
+  /// Copies what a block reads along an axis, row by row, to `copy`, where the rows lie side by side. Of elements that
+  /// are transposed in registers, and rows that are all there, in one step.
+  const char* BringRows(const Block& name, const BufferLoad& load, const Axis& along, bool is_full, const Buffer& copy,
+                        Array<Stmt>* stages);
+  /// What stages hand on is computed in float32, and not rounded in between.
+  static DataType Kept(DataType dtype) { return Is16BitFloat(dtype) ? DataType::Float(32) : dtype; }
+
+  /// Elements of 32 bits, which are transposed in registers.
+  static DataType Widened(DataType dtype);
+  /// All keys, or a loop over blocks of them and those that are left.
+  const char* Blocks(Array<Stmt>* stages);
+  /// The stages see buffers of as many keys as they have, in the place of those of a whole block.
+  const char* OneBlock(const PrimExpr& keys, Array<Stmt>* stages);
+  void Begin(Array<Stmt>* stages);
+  /// Whether an index of a block counts that axis.
+  bool IsAlong(int axis, const Block& name, const PrimExpr& index) const;
+  /// The keys or values that a product reads.
+  BufferLoad OtherOperand(const Block& name) const;
+  /// Keys or values of 16 bits, which a product reads as scalars, are widened before, a vector of them at a time and in
+  /// the order in which they lie.
+  const char* Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
+                    Array<Buffer>* inputs, Array<Stmt>* stages);
+  const char* Scores(const PrimExpr& keys, Array<Stmt>* stages);
+  /// Adds the products of keys and queries to `stage`, or a stage of their own before it.
+  const char* ProductsOfKeys(const PrimExpr& keys, AttentionStage* stage, Array<Buffer>* inputs, Array<Stmt>* stages);
+  const char* Softmax(const PrimExpr& keys, Array<Stmt>* stages);
+  const char* Product(const PrimExpr& keys, Array<Stmt>* stages);
+  /// Adds the products of values and weights, which are not divided by their sum yet, to `stage`.
+  const char* ProductsOfValues(const PrimExpr& keys, const Buffer& products, AttentionStage* stage,
+                               Array<Buffer>* inputs, Array<Stmt>* stages);
+  /// The statement, with what it makes of `old` in the place of that.
+  Stmt Updated(const Stmt& stmt, const Buffer& old, const Buffer& next);
+  /// Whether what is stored in `to` is computed from the same element of `from`, which nothing reads later.
+  static bool IsInStep(const Stmt& stmt, const Buffer& from, const Buffer& to);
+  /// The products, divided, at the rows that there are.
+  const char* Result(Array<Stmt>* stages);
+  /// Where they lie: a vector of rows has a vector of sums.
+  void Divide(Array<Stmt>* stages);
+  /// Of a tile with fewer rows all are transposed first: how many there are is known then.
+  const char* Result(bool is_full, Stmt* stmt);
+  PrimExpr Quotient(const PrimExpr& product, const PrimExpr& sum) const;
+  /// The loops over the batch and tiles, and in them a block of all stages.
+  void PutTogether(const Stmt& stages);
+
+  Schedule& schedule_;
+  const Target& target_;
+  /// A tile is one thread's.
+  Target thread_;
+  AttentionPlan plan_;
+  AttentionTile tile_;
+  /// Of a tile: by depth and row; by key and row; by column and row; by row.
+  Buffer queries_;
+  Buffer query_pairs_;
+  Buffer masked_;
+  Buffer exponent_;
+  Buffer products_;
+  Buffer sum_;
+  Buffer maximum_;
+  Buffer correction_;
+  /// Of the block of keys at hand, as the scores lie.
+  std::vector<Buffer> copies_;
+  /// The exponentials, where the softmax left them.
+  Buffer weights_;
+  Array<Buffer> allocated_;
+};
+
+}  // namespace deuteron::tir
