@@ -4,8 +4,9 @@
 /// condition too.
 ///
 /// The last tile of such rows has rows that do not exist. Their sums are set to 0 and added up as the others are: what
-/// is stored under a condition here and read under another there does not stay in a register. What reads memory keeps
-/// its condition, a branch that takes less time than the row would.
+/// is stored under a condition here and read under another there does not stay in a register. A sum of what lies in
+/// memory keeps its condition, a branch that takes less time than the row would: of rows that nothing has stored there,
+/// too, numbers could be denormal.
 ///
 /// What pads an image is written to a buffer whose lines are rounded up to whole vectors, and so is more of the
 /// padding.
@@ -87,18 +88,20 @@ bool IsElementOf(const Buffer& buffer, const Array<PrimExpr>& indices, int64_t d
   return extent && size && *extent <= *size && indices[dim].same_as(loop->loop_var);
 }
 
-/// Whether an expression is defined for all operands and loads only from `tiles`, which have all rows of the loop.
+/// Whether an expression is defined for all operands and loads only from `tiles`, which have all rows of the loop. A
+/// sum loads its rows from registers.
 class TileCheck : public StmtExprVisitor {
  public:
-  TileCheck(const ForNode* rows, const std::unordered_map<const Object*, size_t>& tiles) : rows_(rows), tiles_(tiles) {}
+  TileCheck(const ForNode* rows, const BufferStoreNode* store, const std::unordered_map<const Object*, size_t>& tiles)
+      : rows_(rows), is_sum_(store->buffer->scope == "local" && store->value->kind == ExprKind::kAdd), tiles_(tiles) {}
   bool holds = true;
 
  protected:
   void VisitBufferLoad_(const BufferLoadNode* op) override {
     holds = holds && tiles_.count(op->buffer.get()) != 0;
     for (int64_t dim = 0; dim < std::ssize(op->indices); ++dim) {
-      holds =
-          holds && (!UsesLoop(op->indices[dim], rows_->loop_var) || IsElementOf(op->buffer, op->indices, dim, rows_));
+      if (!UsesLoop(op->indices[dim], rows_->loop_var)) continue;
+      holds = holds && IsElementOf(op->buffer, op->indices, dim, rows_) && !(is_sum_ && op->buffer->scope != "local");
     }
     StmtExprVisitor::VisitBufferLoad_(op);
   }
@@ -110,6 +113,7 @@ class TileCheck : public StmtExprVisitor {
 
  private:
   const ForNode* rows_;
+  const bool is_sum_;
   const std::unordered_map<const Object*, size_t>& tiles_;
 };
 
@@ -208,7 +212,7 @@ class LaneFiller : public StmtExprMutator {
     if (rows == nullptr || rows->loop_kind != ForKind::kUnrolled) return false;
     int64_t dim = 0;
     while (dim < std::ssize(store->indices) && !IsElementOf(store->buffer, store->indices, dim, rows)) ++dim;
-    TileCheck check(rows, depth_of_);
+    TileCheck check(rows, store, depth_of_);
     check.VisitExpr(store->value);
     return dim < std::ssize(store->indices) && check.holds;
   }

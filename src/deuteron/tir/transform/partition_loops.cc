@@ -17,6 +17,7 @@
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/condition_finder.h"
 #include "deuteron/tir/transform/conditions.h"
+#include "deuteron/tir/transform/guarded_stores.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::tir {
@@ -134,38 +135,6 @@ class Roller : public StmtExprMutator {
   }
 
   std::unordered_set<const Object*> in_conditions_;
-};
-
-/// Whether a statement stores only under one of some conditions, or in what it allocates.
-class GuardCheck : public StmtExprVisitor {
- public:
-  static bool Holds(const Stmt& stmt, const std::unordered_set<const Object*>& conditions) {
-    GuardCheck check(conditions);
-    check.VisitStmt(stmt);
-    return check.holds_;
-  }
-
- protected:
-  void VisitAllocBuffer_(const AllocBufferNode* op) override {
-    own_.insert(op->buffer.get());
-    StmtExprVisitor::VisitAllocBuffer_(op);
-  }
-  void VisitIfThenElse_(const IfThenElseNode* op) override {
-    const std::vector<PrimExpr> parts = Conjuncts(op->condition);
-    const bool is_guard = !op->else_case.defined() &&
-                          std::any_of(parts.begin(), parts.end(),
-                                      [&](const PrimExpr& part) { return conditions_.count(part.get()) != 0; });
-    if (!is_guard) StmtExprVisitor::VisitIfThenElse_(op);
-  }
-  void VisitBufferStore_(const BufferStoreNode* op) override { holds_ = holds_ && own_.count(op->buffer.get()) != 0; }
-  void VisitEvaluate_(const EvaluateNode*) override { holds_ = false; }
-
- private:
-  explicit GuardCheck(const std::unordered_set<const Object*>& conditions) : conditions_(conditions) {}
-
-  const std::unordered_set<const Object*>& conditions_;
-  std::unordered_set<const Object*> own_;
-  bool holds_ = true;
 };
 
 /// The conditions in a statement that are about one variable alone.
@@ -297,8 +266,19 @@ class OnlyRow : public StmtExprVisitor {
 };
 
 class Partitioner : public StmtExprMutator {
+ public:
+  explicit Partitioner(const Stmt& body) : around_{body} {}
+
  protected:
   Stmt VisitFor_(const ForNode* op) override {
+    around_.push_back(op->body);
+    Stmt result = Partitioned(op);
+    around_.pop_back();
+    return result;
+  }
+
+ private:
+  Stmt Partitioned(const ForNode* op) {
     analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
     if (op->loop_kind == ForKind::kVectorized) return StmtExprMutator::VisitFor_(op);
     if (const Stmt shorter = Shortened(op); shorter.defined()) return VisitStmt(shorter);
@@ -321,7 +301,6 @@ class Partitioner : public StmtExprMutator {
                op->span);
   }
 
- private:
   static int64_t SizeOf(const Stmt& stmt) {
     int64_t size = 0;
     PostOrderVisit(stmt, [&size](const ObjectRef&) { ++size; });
@@ -342,7 +321,7 @@ class Partitioner : public StmtExprMutator {
     for (const PrimExpr& part : own.found) {
       if (StructuralEqual()(part, own.found[0])) same.insert(part.get());
     }
-    const bool ends_early = *min < end && end < *min + *extent && GuardCheck::Holds(op->body, same);
+    const bool ends_early = *min < end && end < *min + *extent && StoresOnlyUnder(same, op->body);
     return ends_early ? Iterations(op, *min, end, WithoutConditions(op->body, same)) : Stmt();
   }
 
@@ -456,11 +435,15 @@ class Partitioner : public StmtExprMutator {
     if (IsConstInt(test, 1)) return fast;
     // A tile of which nothing exists is left out as a whole.
     const bool is_left_out = finder.chances.size() == 1 && !analyzer_.CanProve(finder.chances[0]) &&
-                             GuardCheck::Holds(stmt, finder.removable);
+                             StoresOnlyUnder(finder.removable, LeftOut{stmt, finder.chances[0], around_}, &analyzer_);
     const PrimExpr chance = is_left_out ? finder.chances[0] : True();
     // A batch is of one image, mostly, and an image of one pixel, where it has been averaged.
     const auto only = OnlyRow::Of(stmt, finder.removable, &analyzer_);
-    const Stmt alone = only ? ConditionReplacer(*only).VisitStmt(CopyOf(stmt)) : Stmt();
+    Stmt alone = only ? ConditionReplacer(*only).VisitStmt(CopyOf(stmt)) : Stmt();
+    if (is_left_out && only && IsBefore(chance, *only)) {
+      const auto unfilled = WithoutFills(CopyOf(alone), chance, &analyzer_);
+      if (unfilled) alone = IfThenElse(unfilled->condition, unfilled->stmt, alone);
+    }
     const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
     Stmt other = CopyOf(is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt);
     if (const auto known = ValueWithout(test, chance, &analyzer_)) {
@@ -468,6 +451,13 @@ class Partitioner : public StmtExprMutator {
     }
     if (alone.defined()) other = IfThenElse(Equal(only->number, only->value), alone, other);
     return IfThenElse(test, fast, is_left_out ? IfThenElse(chance, other, Stmt()) : other);
+  }
+
+  /// Whether the chance of a tile is that its first row exists: the only one then has none behind it.
+  bool IsBefore(const PrimExpr& chance, const KnownValue& only) {
+    if (chance->kind != ExprKind::kLT) return false;
+    const auto* op = static_cast<const BinaryNode*>(chance.get());
+    return analyzer_.CanProveEqual(op->a + 1, only.number) && analyzer_.CanProveEqual(op->b, only.value);
   }
 
   static bool Holds(const ObjectRef& node, const std::unordered_set<const Object*>& nodes) {
@@ -485,12 +475,14 @@ class Partitioner : public StmtExprMutator {
   }
 
   arith::Analyzer analyzer_;
+  /// The bodies of the function and of the loops around.
+  std::vector<Stmt> around_;
 };
 
 }  // namespace
 
 PrimFunc PartitionLoops(PrimFunc func) {
-  Stmt body = Partitioner().VisitStmt(func->body);
+  Stmt body = Partitioner(func->body).VisitStmt(func->body);
   CopyOnWrite(&func)->body = std::move(body);
   return func;
 }

@@ -79,8 +79,7 @@ RowBlock BlockOfOpenRows(const ContractionPlan& plan, size_t loop) {
   if (plan.b_stays && plan.pieces == 1) return {};
   const int64_t fitting = plan.a_budget / (plan.num_rows * plan.row_bytes);
   int64_t most = std::clamp<int64_t>(fitting, 1, kMostTilesOfOpenBlock);
-  // Tiles fill the panel that they pass by, so that those which the run does not have are not left out (GuardCheck).
-  if (HasUnevenPanels(plan) || !plan.panels.empty()) most = std::min(most, kTilesOfUnevenPiece);
+  if (HasUnevenPanels(plan)) most = std::min(most, kTilesOfUnevenPiece);
   const bool is_piece = plan.b_stays && !plan.RowsAreSerial();
   return {.loop = loop, .length = is_piece ? std::min(most, kTilesOfOpenPiece) : most};
 }
