@@ -21,6 +21,9 @@
 /// last, once a column instead of once a key. After M. Milakov, N. Gimelshein, "Online normalizer calculation for
 /// softmax", 2018; M. Rabe, C. Staats, "Self-attention Does Not Need O(n²) Memory", 2021; T. Dao et al.,
 /// "FlashAttention", 2022.
+///
+/// Where a matrix unit multiplies (attention_unit.h) the exponentials are rounded and packed as they are computed, and
+/// summed up by the unit: values have one column more, of ones.
 #include <algorithm>
 
 #include "deuteron/arith/analyzer.h"
@@ -63,7 +66,8 @@ void AttentionScheduler::AddBuffers() {
   exponent_ = Buffer("exponentials", dtype, {keys, height});
   sum_ = Buffer("sum", WriteBuffer(plan_.sum)->dtype, {height});
   const PrimExpr columns = ExtentOf(plan_.output, kColumn);
-  const PrimExpr rows = tile_.has_unit ? I64(UnitRows(*AsConstInt(columns))) : columns;
+  // Behind its columns a unit has one for the sum.
+  const PrimExpr rows = tile_.has_unit ? I64(UnitRows(*AsConstInt(columns) + 1)) : columns;
   products_ = Buffer("products", WriteBuffer(plan_.output)->dtype, {rows, height});
   for (const Buffer& buffer : {queries_, masked_, sum_, products_}) allocated_.push_back(buffer);
   if (tile_.has_unit) query_pairs_ = PairsBuffer("query_pairs", *AsConstInt(queries_->shape[0]), height);
@@ -108,7 +112,11 @@ const char* AttentionScheduler::Queries(Array<Stmt>* stages) {
         return why;
       },
       stages);
-  if (refusal == nullptr && tile_.has_unit) stages->push_back(Packed(queries_, depth, query_pairs_));
+  if (refusal == nullptr && tile_.has_unit) {
+    AttentionStage packing = StageOf(Filled());
+    AddPairs(&packing, queries_, 0, query_pairs_);
+    stages->push_back(Scheduled(packing, {queries_}, {query_pairs_}));
+  }
   return refusal;
 }
 
@@ -118,7 +126,11 @@ DataType AttentionScheduler::Widened(DataType dtype) {
 }
 
 const char* AttentionScheduler::Blocks(Array<Stmt>* stages) {
-  if (!tile_.HasBlocks()) return OneBlock(plan_.keys, stages);
+  if (!tile_.HasBlocks()) {
+    const char* why = OneBlock(plan_.keys, stages);
+    if (IsByUnit(plan_.keys)) TakeSum(stages);
+    return why;
+  }
   Begin(stages);
   Array<Stmt> full;
   const PrimExpr length = I64(tile_.block);
@@ -130,14 +142,25 @@ const char* AttentionScheduler::Blocks(Array<Stmt>* stages) {
   const Var block("block", DataType::Int(64));
   const Stmt body = Substitute(SeqStmt::Flatten(full), {{tile_.first_key, PrimExpr(block) * length}});
   stages->push_back(For(block, I64(0), count, ForKind::kSerial, body));
-  if (IsZero(left)) return nullptr;
-  const bool is_known = AsConstInt(left).has_value();
+  const bool is_known = AsConstInt(left).has_value(), has_rest = !IsZero(left);
+  if (tile_.has_unit && !(has_rest && is_known)) TakeSum(stages);
+  if (!has_rest) return nullptr;
   const Var keys("keys", DataType::Int(64));
   Array<Stmt> last;
   if (const char* why = OneBlock(is_known ? left : keys, &last)) return why;
   const Stmt rest = Substitute(SeqStmt::Flatten(last), {{tile_.first_key, count * length}, {keys, left}});
   stages->push_back(is_known ? rest : IfThenElse(left > I64(0), rest, Stmt()));
+  if (IsByUnit(left)) TakeSum(stages);
   return nullptr;
+}
+
+void AttentionScheduler::TakeSum(Array<Stmt>* stages) {
+  AttentionStage stage = StageOf(Filled());
+  const PrimExpr columns = ExtentOf(plan_.output, kColumn);
+  stage.AddValues("sum", sum_, sum_->shape, [&](const Array<Var>& r) {
+    return CastTo(sum_->dtype, BufferLoad(products_, {columns, r[0]}));
+  });
+  stages->push_back(Scheduled(stage, {products_}, {sum_}));
 }
 
 const char* AttentionScheduler::OneBlock(const PrimExpr& keys, Array<Stmt>* stages) {
@@ -179,7 +202,50 @@ void AttentionScheduler::Begin(Array<Stmt>* stages) {
   stages->push_back(Scheduled(stage, {}, {maximum_, sum_, products_}));
 }
 
+void AttentionScheduler::CorrectMaximum(const Buffer& of_block, const Buffer& shift, AttentionStage* stage) {
+  const Array<PrimExpr> rows{Filled()};
+  stage->AddValues("shift", shift, rows, [&](const Array<Var>& r) {
+    return Max(BufferLoad(maximum_, {r[0]}), BufferLoad(of_block, {r[0]}));
+  });
+  stage->AddValues("correction", correction_, rows, [&](const Array<Var>& r) {
+    static const Op exp = Op::Get("tir.exp");
+    const DataType dtype = correction_->dtype;
+    return WithoutDenormals(
+        Call(dtype, exp, {CastTo(dtype, BufferLoad(maximum_, {r[0]})) - CastTo(dtype, BufferLoad(shift, {r[0]}))}));
+  });
+}
+
+const char* AttentionScheduler::PairedSoftmax(const PrimExpr& keys, Array<Stmt>* stages) {
+  const Buffer whole = WriteBuffer(plan_.maximum);
+  const Array<PrimExpr> rows{Filled()};
+  const Buffer part("maximum", whole->dtype, rows);
+  AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
+  stage.Keep(Masked(), masked_, {kKey, kRow});
+  stage.Keep(whole, part, {kRow});
+  if (const char* why = stage.Add(plan_.maximum, {kRow, kKey})) return why;
+  if (tile_.HasBlocks()) {
+    const Buffer shift("shift", whole->dtype, rows), next("next_maximum", whole->dtype, rows);
+    stage.Allocate(part);
+    stage.Allocate(shift);
+    CorrectMaximum(part, shift, &stage);
+    stage.AddValues("next_maximum", next, rows, [&](const Array<Var>& r) { return BufferLoad(shift, {r[0]}); });
+    stages->push_back(Updated(Scheduled(stage, {masked_, maximum_}, {correction_, next}), maximum_, next));
+  } else {
+    allocated_.push_back(part);
+    stages->push_back(Scheduled(stage, {masked_}, {part}));
+  }
+  const Buffer& maximum = tile_.HasBlocks() ? maximum_ : part;
+  AttentionStage pairing = StageOf(Filled(), keys, !tile_.IsFull());
+  pairing.Keep(Masked(), masked_, {kKey, kRow});
+  pairing.Keep(whole, maximum, {kRow});
+  weights_ = PairsBuffer("weight_pairs", *AsConstInt(keys), Filled());
+  if (const char* why = pairing.AddPairsOf(plan_.exponent, weights_)) return why;
+  stages->push_back(Scheduled(pairing, {masked_, maximum}, {weights_}));
+  return nullptr;
+}
+
 const char* AttentionScheduler::Softmax(const PrimExpr& keys, Array<Stmt>* stages) {
+  if (IsByUnit(keys)) return PairedSoftmax(keys, stages);
   AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
   const Buffer maximum = WriteBuffer(plan_.maximum), sum = WriteBuffer(plan_.sum);
   const Array<PrimExpr> rows{Filled()};
@@ -202,14 +268,7 @@ const char* AttentionScheduler::Softmax(const PrimExpr& keys, Array<Stmt>* stage
     next_sum = Buffer("next_sum", sum_->dtype, rows);
     inputs = {masked_, maximum_, sum_};
     outputs = {exponent_, correction_, next_sum, next_maximum};
-    stage.AddValues("shift", shift, rows,
-                    [&](const Array<Var>& r) { return Max(BufferLoad(maximum_, {r[0]}), BufferLoad(part, {r[0]})); });
-    stage.AddValues("correction", correction_, rows, [&](const Array<Var>& r) {
-      static const Op exp = Op::Get("tir.exp");
-      const DataType dtype = correction_->dtype;
-      return WithoutDenormals(
-          Call(dtype, exp, {CastTo(dtype, BufferLoad(maximum_, {r[0]})) - CastTo(dtype, BufferLoad(shift, {r[0]}))}));
-    });
+    CorrectMaximum(part, shift, &stage);
     stage.Keep(maximum, shift, {kRow});
     stage.Keep(sum, block_sum, {kRow});
     if (const char* why = stage.Add(plan_.exponent, {kKey, kRow})) return why;

@@ -14,12 +14,6 @@ Buffer AttentionScheduler::PairsBuffer(const char* name, int64_t numbers, const 
   return allocated_.back();
 }
 
-Stmt AttentionScheduler::Packed(const Buffer& from, const PrimExpr& extent, const Buffer& pairs) {
-  AttentionStage stage = StageOf(Filled());
-  AddPairs(&stage, from, 0, extent, pairs);
-  return Scheduled(stage, {from}, {pairs});
-}
-
 const char* AttentionScheduler::BringRows(const Block& name, const BufferLoad& load, const Axis& along, bool is_full,
                                           const Buffer& copy, Array<Stmt>* stages) {
   const PrimExpr keys = along.axis == kKey ? along.extent : I64(0);
@@ -122,7 +116,7 @@ const char* AttentionScheduler::ProductsOfKeys(const PrimExpr& keys, AttentionSt
   AttentionStage packing = StageOf(Filled(), keys);
   packing.Allocate(copy);
   if (const char* why = packing.AddCopy(plan_.scores, OtherOperand(plan_.scores), copy, {kKey, depth.axis})) return why;
-  AddPairs(&packing, copy, 1, depth.extent, pairs);
+  AddPairs(&packing, copy, 1, pairs);
   stages->push_back(Scheduled(packing, {}, {pairs}));
   if (!is_own) {
     *inputs = {pairs, query_pairs_};
@@ -155,8 +149,7 @@ const char* AttentionScheduler::Product(const PrimExpr& keys, Array<Stmt>* stage
   for (const Buffer& buffer : {products_, correction_}) inputs.push_back(buffer);
   const Buffer next("next_products", whole->dtype, products_->shape);
   stage.Allocate(part);
-  const bool by_unit = tile_.has_unit && AsConstInt(keys);
-  const Array<PrimExpr> extents{by_unit ? part->shape[0] : ExtentOf(plan_.output, kColumn), part->shape[1]};
+  const Array<PrimExpr> extents{IsByUnit(keys) ? part->shape[0] : ExtentOf(plan_.output, kColumn), part->shape[1]};
   stage.AddValues("next_products", next, extents, [&](const Array<Var>& i) {
     return BufferLoad(products_, {i[0], i[1]}) * CastTo(whole->dtype, BufferLoad(correction_, {i[1]})) +
            BufferLoad(part, {i[0], i[1]});
@@ -176,24 +169,24 @@ const char* AttentionScheduler::ProductsOfValues(const PrimExpr& keys, const Buf
     if (const char* why = Widen(plan_.output, columns, keys, stage, inputs, stages)) return why;
     return stage->Add(plan_.output, {kColumn, kRow, kKey});
   }
-  const Buffer weight_pairs = PairsBuffer("weight_pairs", *count, Filled());
-  stages->push_back(Packed(weights_, keys, weight_pairs));
   const Buffer copy("values", DataType::Float(32), {keys, columns.extent});
-  const Buffer pairs = PairsBuffer("value_pairs", *count, products->shape[0]);
+  const Buffer pairs = PairsBuffer("value_pairs", *count, columns.extent);
   AttentionStage packing = StageOf(Filled(), keys);
   packing.Allocate(copy);
   if (const char* why = packing.AddCopy(plan_.output, OtherOperand(plan_.output), copy, {kKey, kColumn})) return why;
-  AddPairs(&packing, copy, 0, keys, pairs);
+  AddPairs(&packing, copy, 0, pairs);
   stages->push_back(Scheduled(packing, {}, {pairs}));
   const Buffer rows("value_rows", DataType::Int(32), {products->shape[0], pairs->shape[0]});
   allocated_.push_back(rows);
-  AttentionStage transposition = StageOf(Filled());
-  transposition.AddValues("value_rows", rows, rows->shape, [&](const Array<Var>& i) {
+  AttentionStage transposition = StageOf(Filled()), ones = StageOf(Filled());
+  transposition.AddValues("value_rows", rows, {columns.extent, rows->shape[1]}, [&](const Array<Var>& i) {
     return BufferLoad(pairs, {i[1], i[0]});
   });
   stages->push_back(Scheduled(transposition, {pairs}, {rows}));
-  AddProductOfPairs(stage, "products", rows, weight_pairs, products);
-  *inputs = {rows, weight_pairs};
+  AddOnes(&ones, rows, *AsConstInt(columns.extent), *count);
+  stages->push_back(Scheduled(ones, {}, {rows}));
+  AddProductOfPairs(stage, "products", rows, weights_, products);
+  *inputs = {rows, weights_};
   return nullptr;
 }
 

@@ -39,8 +39,8 @@ class AttentionScheduler {
   const char* ByFullness(const std::function<const char*(bool is_full, Stmt*)>& make, Array<Stmt>* stages) const;
   /// The queries of a tile, with the rows side by side, as many as a full tile has.
   const char* Queries(Array<Stmt>* stages);
-  /// Pairs of neighbours along the first axis of `from`, of which there are so many.
-  Stmt Packed(const Buffer& from, const PrimExpr& extent, const Buffer& pairs);
+  /// Whether a matrix unit multiplies with a block of so many keys.
+  bool IsByUnit(const PrimExpr& keys) const { return tile_.has_unit && AsConstInt(keys); }
   /// Copies what a block reads along an axis, row by row, to `copy`, where the rows lie side by side. Of elements that
   /// are transposed in registers, and rows that are all there, in one step.
   const char* BringRows(const Block& name, const BufferLoad& load, const Axis& along, bool is_full, const Buffer& copy,
@@ -67,6 +67,12 @@ class AttentionScheduler {
   /// Adds the products of keys and queries to `stage`, or a stage of their own before it.
   const char* ProductsOfKeys(const PrimExpr& keys, AttentionStage* stage, Array<Buffer>* inputs, Array<Stmt>* stages);
   const char* Softmax(const PrimExpr& keys, Array<Stmt>* stages);
+  /// The same in pairs for the matrix unit, which sums them up as well: as a column of the product with values.
+  const char* PairedSoftmax(const PrimExpr& keys, Array<Stmt>* stages);
+  /// Takes the sum from there.
+  void TakeSum(Array<Stmt>* stages);
+  /// Adds the maximum of what is there and of a block to `stage`, and by how much the former's sums shrink.
+  void CorrectMaximum(const Buffer& of_block, const Buffer& shift, AttentionStage* stage);
   const char* Product(const PrimExpr& keys, Array<Stmt>* stages);
   /// Adds the products of values and weights, which are not divided by their sum yet, to `stage`.
   const char* ProductsOfValues(const PrimExpr& keys, const Buffer& products, AttentionStage* stage,
@@ -102,7 +108,7 @@ class AttentionScheduler {
   Buffer correction_;
   /// Of the block of keys at hand, as the scores lie.
   std::vector<Buffer> copies_;
-  /// The exponentials, where the softmax left them.
+  /// The exponentials, where the softmax left them, or their pairs.
   Buffer weights_;
   Array<Buffer> allocated_;
 };

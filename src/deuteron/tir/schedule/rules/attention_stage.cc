@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "deuteron/tir/schedule/rules/attention_unit.h"
+
 namespace deuteron::tir {
 struct AttentionStage::Values : TileValues {
   /// The tile's iterators by axis.
@@ -60,6 +62,22 @@ void AttentionStage::Keep(const Buffer& whole, const Buffer& part, const Attenti
 const char* AttentionStage::Add(const Block& name, const AttentionAxes& order) {
   const Values values = BindIterators(name, order);
   return TileStage::Add(schedule_.Get(name), values, CopiesIn(values));
+}
+
+const char* AttentionStage::AddPairsOf(const Block& name, const Buffer& pairs) {
+  const Values values = BindIterators(name, {AttentionAxis::kKey, AttentionAxis::kRow});
+  const auto stored = GetStoredValue(schedule_.Get(name)->body);
+  if (!stored) return "what is paired is no single value";
+  bool is_view = true;
+  const auto value_at = [&](const PrimExpr& key, const PrimExpr& row) {
+    const auto value = InTile(stored->value, values, CopiesIn(values));
+    is_view &= value.has_value();
+    if (!value) return MakeConst(DataType::Float(32), 0);
+    return Substitute(*value, ExprVarMap{{values.of_axis.at(AttentionAxis::kKey), key},
+                                         {values.of_axis.at(AttentionAxis::kRow), row}});
+  };
+  AddPairs(this, pairs, 0, {part_.keys, pairs->shape[1]}, value_at);
+  return is_view ? nullptr : "what is paired is no view";
 }
 
 const char* AttentionStage::AddCopy(const Block& name, const BufferLoad& load, const Buffer& copy,

@@ -50,6 +50,9 @@ class AttentionStage : public TileStage {
 
   /// Adds a block of the whole function, its loops in this order. Null, or why not.
   const char* Add(const Block& name, const AttentionAxes& order);
+  /// Adds a block that makes pairs (attention_unit.h) of the values of neighbouring keys that a block of the whole
+  /// function computes, for each row. Null, or why not.
+  const char* AddPairsOf(const Block& name, const Buffer& pairs);
   /// Adds a block that copies what a block of the whole function reads at `load` to these axes. Null, or why not.
   const char* AddCopy(const Block& name, const BufferLoad& load, const Buffer& copy, const AttentionAxes& axes);
   /// Blocks that are added next read the copy instead, whose dimensions are these axes.

@@ -42,24 +42,43 @@ int64_t UnitRows(int64_t least) {
   return CeilQuotient(least, tiles) * tiles;
 }
 
-void AddPairs(AttentionStage* stage, const Buffer& from, size_t axis, const PrimExpr& extent, const Buffer& pairs) {
-  const size_t other = 1 - axis;
-  const auto along = [](const Buffer& buffer, size_t dim) { return buffer->shape[static_cast<int64_t>(dim)]; };
-  const bool ends = !ExprEqual(extent, arith::Analyzer().Simplify(along(pairs, axis) * I64(2)));
-  const bool other_ends = !ExprEqual(along(from, other), along(pairs, other));
+void AddPairs(AttentionStage* stage, const Buffer& pairs, size_t axis, const Array<PrimExpr>& extents,
+              const std::function<PrimExpr(const PrimExpr&, const PrimExpr&)>& value) {
+  const auto dim = static_cast<int64_t>(axis), other = 1 - dim;
+  const bool ends = !ExprEqual(extents[dim], arith::Analyzer().Simplify(pairs->shape[dim] * I64(2)));
+  const bool other_ends = !ExprEqual(extents[other], pairs->shape[other]);
   stage->AddValues("pairs", pairs, pairs->shape, [&](const Array<Var>& vars) {
     Array<PrimExpr> index(vars.begin(), vars.end());
     const auto number_at = [&](const PrimExpr& at) {
-      index.Set(static_cast<int64_t>(axis), at);
-      const PrimExpr number = CastTo(DataType::Float(32), BufferLoad(from, index));
-      PrimExpr is_there = other_ends ? PrimExpr(vars[other]) < along(from, other) : PrimExpr();
-      if (ends) is_there = other_ends ? And(is_there, at < extent) : at < extent;
+      index.Set(dim, at);
+      const PrimExpr number = CastTo(DataType::Float(32), value(index[0], index[1]));
+      PrimExpr is_there = other_ends ? index[other] < extents[other] : PrimExpr();
+      if (ends) is_there = other_ends ? And(is_there, at < extents[dim]) : at < extents[dim];
       return is_there.defined() ? deuteron::IfThenElse(is_there, number, MakeConst(number->dtype, 0)) : number;
     };
     const PrimExpr first = PrimExpr(vars[axis]) * I64(2);
     const PrimExpr low = number_at(first), high = number_at(first + I64(1));
     return CallIntrin("pack_bf16x2", kPacked, {low, high});
   });
+}
+
+void AddPairs(AttentionStage* stage, const Buffer& from, size_t axis, const Buffer& pairs) {
+  AddPairs(stage, pairs, axis, from->shape, [&](const PrimExpr& i, const PrimExpr& j) {
+    return BufferLoad(from, {i, j});
+  });
+}
+
+void AddOnes(AttentionStage* stage, const Buffer& rows, int64_t first, int64_t count) {
+  constexpr int64_t kOne = 0x3f80;  // as bfloat16
+  const IterVar row(Range::FromMinExtent(I64(0), rows->shape[0] - I64(first)), Var("i", DataType::Int(64)),
+                    IterVarType::kSpatial);
+  const IterVar pair(Range::FromMinExtent(I64(0), rows->shape[1]), Var("p", DataType::Int(64)), IterVarType::kSpatial);
+  const auto code = [](int64_t value) { return MakeConst(kPacked, value); };
+  const PrimExpr begins = PrimExpr(pair->var) * I64(2);
+  const PrimExpr last = Select(begins < I64(count), code(kOne), code(0));
+  const PrimExpr ones = Select(begins + I64(1) < I64(count), code(kOne << 16 | kOne), last);
+  const PrimExpr value = Select(EQ(row->var, I64(0)), ones, code(0));
+  stage->AddBlock(SBlock({row, pair}, {}, {}, "ones", BufferStore(rows, value, {row->var + I64(first), pair->var})));
 }
 
 void AddProductOfPairs(AttentionStage* stage, const std::string& name, const Buffer& left, const Buffer& right,

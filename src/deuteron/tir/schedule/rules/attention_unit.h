@@ -5,6 +5,7 @@
 /// latter transposed) the rows of its left one.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "deuteron/tir/schedule/rules/attention_stage.h"
@@ -20,9 +21,14 @@ int64_t PairsOf(int64_t numbers);
 /// Rows of the left operand, `least` or some more where that makes all tiles as high.
 int64_t UnitRows(int64_t least);
 
-/// Adds the pairs, int32, of neighbours along an axis of `from`, which has two and so many elements (`extent`) along
-/// that; of elements beyond, along the other axis too, 0.
-void AddPairs(AttentionStage* stage, const Buffer& from, size_t axis, const PrimExpr& extent, const Buffer& pairs);
+/// Adds the pairs, int32, of neighbours along an axis of a matrix of these extents; of elements beyond, along the other
+/// axis too, 0.
+void AddPairs(AttentionStage* stage, const Buffer& pairs, size_t axis, const Array<PrimExpr>& extents,
+              const std::function<PrimExpr(const PrimExpr& i, const PrimExpr& j)>& value);
+/// The same of what a buffer holds.
+void AddPairs(AttentionStage* stage, const Buffer& from, size_t axis, const Buffer& pairs);
+/// Adds rows from `first` on: the first one of so many numbers that are 1, those behind it of 0.
+void AddOnes(AttentionStage* stage, const Buffer& rows, int64_t first, int64_t count);
 /// Adds sums[i, j] = Σ_p dot(left[i, p], right[p, j]).
 void AddProductOfPairs(AttentionStage* stage, const std::string& name, const Buffer& left, const Buffer& right,
                        const Buffer& sums);
