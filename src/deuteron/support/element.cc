@@ -185,6 +185,13 @@ void NarrowFloats(const float* from, int64_t count, DLDataType dtype, uint16_t* 
   }
 }
 
+void PairBrainFloats(const float* low, const float* high, int64_t step, int64_t count, uint32_t* to) {
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t upper = high == nullptr ? 0 : NarrowToBrain(high[i * step]);
+    to[i] = upper << 16 | NarrowToBrain(low[i * step]);
+  }
+}
+
 int64_t LoadInteger(const void* data, DLDataType dtype) {
   uint64_t word = 0;
   std::memcpy(&word, data, static_cast<size_t>(ElementBytes(dtype)));

@@ -114,15 +114,8 @@ bool AreFiniteHalves(const Constant& halves) {
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
   const int64_t count = packing.ends_with("x4") ? 4 : 2;
   const int bits = static_cast<int>(32 / count);
-  Tensor data = CompactData(weight);
-  const bool is_wide_float = packing == "bf16x2" && DataType(data.dtype()) == DataType::Float(32);
+  const Tensor data = CompactData(weight);
   const auto shape = weight->data.shape();
-  if (is_wide_float) {
-    Tensor narrow = runtime::AllocTensor({shape.begin(), shape.end()}, DataType::BFloat16());
-    NarrowFloats(static_cast<const float*>(data.data_ptr()), data.numel(), DataType::BFloat16(),
-                 static_cast<uint16_t*>(narrow.data_ptr()));
-    data = narrow;
-  }
   std::vector<int64_t> packed_shape(shape.begin(), shape.end());
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -133,21 +126,41 @@ Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& pa
   packed_shape[axis] = groups;
   Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
   auto* out = static_cast<uint32_t*>(packed.data_ptr());
+  // Rows of the result: of each, from which one of the weight on and of how many it is made.
+  const auto for_rows = [&](const auto& make) {
+    MakeInParallel(outer * groups, data.numel() * ElementBytes(data.dtype()), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t first = row % groups * count;
+        make(row / groups * extent + first, std::min(count, extent - first), out + row * inner);
+      }
+    });
+  };
   // Of narrower integers the bits beyond are those of the sign.
   const auto pack = [&](const auto& values) {
-    for (int64_t row = 0; row < outer * groups; ++row) {
-      const int64_t first = row % groups * count, here = std::min(count, extent - first);
-      const auto* from = values.data() + (row / groups * extent + first) * inner;
+    for_rows([&](int64_t first, int64_t here, uint32_t* row) {
+      const auto* from = values.data() + first * inner;
       for (int64_t i = 0; i < inner; ++i) {
         uint32_t element = 0;
         for (int64_t n = 0; n < here; ++n) {
           element |= (static_cast<uint32_t>(from[n * inner + i]) & ((1U << bits) - 1)) << (n * bits);
         }
-        out[row * inner + i] = element;
+        row[i] = element;
       }
-    }
+    });
   };
-  if (packing == "bf16x2") {
+  if (packing == "bf16x2" && DataType(data.dtype()) == DataType::Float(32)) {
+    const auto* floats = static_cast<const float*>(data.data_ptr());
+    if (inner == 1 && extent % 2 == 0) {
+      MakeInParallel(outer * groups, data.numel() * ElementBytes(data.dtype()), [&](int64_t begin, int64_t end) {
+        PairBrainFloats(floats + 2 * begin, floats + 2 * begin + 1, /*step=*/2, end - begin, out + begin);
+      });
+    } else {
+      for_rows([&](int64_t first, int64_t here, uint32_t* row) {
+        const float* from = floats + first * inner;
+        PairBrainFloats(from, here > 1 ? from + inner : nullptr, /*step=*/1, inner, row);
+      });
+    }
+  } else if (packing == "bf16x2") {
     pack(std::span(static_cast<const uint16_t*>(data.data_ptr()), static_cast<size_t>(data.numel())));
   } else {
     WithIntegers(data, pack);
