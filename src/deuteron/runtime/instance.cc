@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "deuteron/runtime/float_mode.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/runtime/vm.h"
 #include "deuteron/support/error.h"
@@ -108,6 +109,7 @@ struct Instance::Impl {
 
   std::vector<Tensor> Run(size_t function, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
     ComputeScope scope;
+    const FloatModeScope mode(FloatMode::OfThread().WithoutDenormals());
     arguments.assign(inputs.begin(), inputs.end());
     const Any result = machine.Call(function, arguments, outputs);
     arguments.clear();

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "deuteron/runtime/float_mode.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/thread_placement.h"
 
@@ -76,6 +77,8 @@ struct Loop {
   int64_t pieces;
   int participants;
   Counter* counters;
+  /// The caller's, which all compute in.
+  FloatMode float_mode = FloatMode::OfThread();
   std::atomic<int> result{0};
   std::atomic<int> running{0};
   /// Of the piece that set `result`, if it threw.
@@ -85,6 +88,7 @@ struct Loop {
 
   void Participate(int self) {
     const InLoop scope;
+    const FloatModeScope mode(float_mode);
     for (int k = 0; k < participants; ++k) {
       Counter& counter = counters[(self + k) % participants];
       while (result.load(std::memory_order_relaxed) == 0) {
