@@ -10,6 +10,7 @@
 /// off.
 #include <algorithm>
 
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/merged_pixels.h"
@@ -116,6 +117,8 @@ std::optional<Transposed> FindTransposed(const SBlock& block) {
 
 /// The fewest elements of a tile's row that are worth a vector.
 constexpr int64_t kShortRow = 4;
+/// Tiles side by side that follow each other.
+constexpr int64_t kTilesOfRun = 4;
 
 /// A tile's share of an axis: a line, or a part of one that divides a short axis; 0 if there is none.
 TileAxis ShareOf(const SBlock& block, size_t iter, int64_t line, int64_t lanes) {
@@ -163,12 +166,25 @@ void Apply(Schedule* schedule, const Block& computed, const Transposed& transpos
   }
   const auto along = schedule->Split(result_loop, std::vector<int64_t>{-1, result.length / lanes, lanes});
   const auto across = schedule->Split(operand_loop, std::vector<int64_t>{-1, operand.length});
-  // Threads share what divides; results are written one after the other where there is a choice.
-  const bool result_is_inner = operand.divides;
-  outer.push_back(result_is_inner ? across[0] : along[0]);
-  const Loop tiles = result_is_inner ? along[0] : across[0];
+  const bool all_divide = result.divides && operand.divides;
+  // Threads share what divides: runs of the longer axis, each with all of the shorter one. So what lies along that is
+  // gone through as it lies, and of the other whole pairs of lines are read or written at once.
+  const auto count = [&](const Loop& loop) { return schedule->ConstExtent(loop).value_or(kUnknownExtent); };
+  const bool result_is_inner =
+      all_divide ? count(along[0]) * result.length <= count(across[0]) * operand.length : operand.divides;
+  Loop tiles = result_is_inner ? along[0] : across[0];
+  std::vector<Loop> inner = {tiles};
+  if (all_divide) {
+    const Loop& longer = result_is_inner ? across[0] : along[0];
+    const auto run = schedule->Split(longer, std::vector<int64_t>{-1, LargestDivisor(count(longer), kTilesOfRun)});
+    outer.push_back(run[0]);
+    inner.push_back(tiles = run[1]);
+  } else {
+    outer.push_back(result_is_inner ? across[0] : along[0]);
+  }
   std::vector<Loop> order = outer;
-  order.insert(order.end(), {tiles, across[1], along[1], along[2]});
+  order.insert(order.end(), inner.begin(), inner.end());
+  order.insert(order.end(), {across[1], along[1], along[2]});
   schedule->Reorder(order);
   schedule->ComputeAt(copy, tiles);
   schedule->Unroll(across[1]);
@@ -183,8 +199,7 @@ void Apply(Schedule* schedule, const Block& computed, const Transposed& transpos
   schedule->Vectorize(parts[1]);
   int64_t pieces = 1;
   for (const Loop& loop : outer) pieces *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
-  const bool all_divide = result.divides && operand.divides;
-  if (all_divide && pieces < CostModel(target.machine).EnoughPieces()) outer.push_back(tiles);
+  if (all_divide && pieces < CostModel(target.machine).EnoughPieces()) outer.push_back(inner.front());
   schedule->Parallel(FuseAll(schedule, outer));
 }
 
