@@ -241,6 +241,16 @@ def operands():
         for given in (np.array, Const):
             yield case("NonMaxSuppression", [corners, equal, given(most, I), given(0.2, F), given(0.25, F)], center_point_box=center)
     yield case("NonMaxSuppression", [corners, equal, Const(100, I)], 11)
+    # Many, of which many are chosen; of some the width or the height is negative.
+    for most, center in ((2000, 0), (900, 1)):
+        many = np.concatenate([f(1, 2000, 2, low=0, high=1), f(1, 2000, 2, low=0.01, high=0.05, seed=1)], 2)
+        many[:, ::11, 2] *= -1
+        many[:, ::7, 3] *= -1
+        if not center:
+            many[..., 2:] += many[..., :2]
+        scores = np.round(f(1, 2, 2000, low=0, high=1) * 64) / 64
+        for given in (np.array, Const):
+            yield case("NonMaxSuppression", [many, scores, given(most, I), given(0.2, F), given(0.25, F)], center_point_box=center)
     for given in (Const, np.array):
         yield case("NonMaxSuppression", [corners, equal, given(-1, I)], 11)
     for boxes in (0, 3):

@@ -4,6 +4,7 @@
 #include "deuteron/topi/indexing.h"
 #include "deuteron/topi/lines.h"
 #include "deuteron/topi/merge_sort.h"
+#include "deuteron/topi/radix_sort.h"
 #include "deuteron/topi/reduction.h"
 
 namespace deuteron::topi {
@@ -48,6 +49,8 @@ Array<PrimExpr> With(Array<PrimExpr> shape, const PrimExpr& last) {
 /// Bits that a pass of the selection tells apart, and bins for them.
 constexpr int64_t kDigit = 11;
 constexpr int64_t kBins = int64_t{1} << kDigit;
+/// The bits of a number below the sign are as many digits.
+int64_t DigitsOf(const OrderedBits& number) { return (number.width + kDigit - 1) / kDigit; }
 /// Lines that are sorted as soon as selected from.
 constexpr int64_t kShortLine = 128;
 /// So few are kept in order while a line is read, unless it is so long that pieces of it can be left out.
@@ -57,38 +60,6 @@ constexpr int64_t kLongLine = 8192;
 constexpr int64_t kPiecesForEach = 2;
 /// So many more than are asked for are sorted rather than told apart.
 constexpr int64_t kSpare = 64;
-
-/// Integers in the order of `value`, whose `bits` (of int64) are those of a number, least first, as unsigned ones: the
-/// first digit is the greatest. NaN are greatest, and both zeros one.
-struct OrderedBits {
-  PrimExpr bits;
-  int64_t width;
-
-  OrderedBits(const PrimExpr& value, bool descending) {
-    const DataType dtype = value.dtype();
-    width = dtype.bits();
-    if (dtype.is_float()) {
-      const bool is_wide = dtype.bits() > 32;
-      width = is_wide ? 64 : 32;
-      const PrimExpr real = CastTo(DataType::Float(static_cast<int>(width)), value);
-      const DataType type = DataType::Int(static_cast<int>(width));
-      const PrimExpr raw = CastTo(DataType::Int(64), CallIntrin("reinterpret", type, {real}));
-      const PrimExpr magnitude = is_wide ? I64(INT64_MAX) : I64(INT32_MAX);
-      bits = SelectExpr(raw < 0, CallIntrin("bitwise_xor", {raw, magnitude}), raw);
-      bits = SelectExpr(Equal(real, MakeConst(real.dtype(), 0)), I64(0), bits);
-      bits = SelectExpr(CallIntrin("isnan", DataType::Bool(), {real}), magnitude, bits);
-    } else {
-      bits = CastTo(DataType::Int(64), value);
-      if (dtype.is_uint() && width == 64) bits = CallIntrin("bitwise_xor", {bits, I64(INT64_MIN)});
-    }
-    if (!descending) bits = CallIntrin("bitwise_not", {bits});
-  }
-
-  /// What is above the lowest `shift` bits: ordered as the numbers are.
-  PrimExpr Above(int64_t shift) const { return shift >= 64 ? I64(0) : CallIntrin("shift_right", {bits, I64(shift)}); }
-  /// The bits below the sign are as many digits.
-  int64_t Digits() const { return (width + kDigit - 1) / kDigit; }
-};
 
 }  // namespace
 
@@ -302,7 +273,7 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
     const IndicesAt beside = Along(iterators, iterators.size());
     const Buffer& order = outputs[1];
     const auto value = [&](const PrimExpr& position) { return BufferLoad(inputs[0], at(position)); };
-    const Selection selection(outputs[4], outputs[5], beside, count, OrderedBits(value(I64(0)), descending).Digits());
+    const Selection selection(outputs[4], outputs[5], beside, count, DigitsOf(OrderedBits(value(I64(0)), descending)));
     Array<Stmt> steps;
     std::optional<Pieces> pieces;
     PrimExpr piece_count = has_pieces ? all_pieces : I64(0);

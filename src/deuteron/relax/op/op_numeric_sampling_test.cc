@@ -346,7 +346,7 @@ std::vector<int64_t> Chosen(const Dense& sides, const Dense& scores, int64_t b, 
   const auto share = [&](int64_t i, int64_t j) {
     const double height = std::min(side(2, i), side(2, j)) - std::max(side(0, i), side(0, j));
     const double width = std::min(side(3, i), side(3, j)) - std::max(side(1, i), side(1, j));
-    return std::max(height, 0.0) * std::max(width, 0.0);
+    return height > 0 && width > 0 ? height * width : 0.0;
   };
   std::vector<int64_t> order;
   for (int64_t i = 0; i < scores.shape[2]; ++i) {
@@ -358,40 +358,53 @@ std::vector<int64_t> Chosen(const Dense& sides, const Dense& scores, int64_t b, 
   std::vector<int64_t> chosen;
   for (const int64_t i : order) {
     const bool is_hidden = std::any_of(chosen.begin(), chosen.end(), [&](int64_t j) {
-      return share(i, j) > overlap * (area(i) + area(j) - share(i, j));
+      return share(i, j) > 0 && share(i, j) / (area(i) + area(j) - share(i, j)) > overlap;
     });
     if (!is_hidden && static_cast<int64_t>(chosen.size()) < most) chosen.push_back(i);
   }
   return chosen;
 }
 
-TEST(Vision, ChoosesTheBestBoxes) {
-  // More than a vector of them, some of no size, and scores that are equal.
-  Dense sides = Dense::Random({2, 4, 37});
-  Dense scores = Dense::Random({2, 3, 37});
+/// Of some boxes no size, of some the first corner behind the last, of one a side that is no number; scores that are
+/// equal, and one that is no number.
+void CheckBestBoxes(int64_t count, double size, double least, const Shape& limits) {
+  Dense sides = Dense::Random({2, 4, count});
+  Dense scores = Dense::Random({2, 3, count});
   for (double& score : scores.values) score = std::round(score * 8) / 8;
+  scores.at({1, 1, 4}) = std::nan("");
   for (int64_t b = 0; b < 2; ++b) {
-    for (int64_t i = 0; i < 37; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
       for (const int64_t axis : {0, 1}) {
-        double& high = sides.values[static_cast<size_t>((b * 4 + axis + 2) * 37 + i)];
-        high = i % 9 == 0 ? sides.at({b, axis, i}) : std::max(high, sides.at({b, axis, i}));
+        const double low = sides.at({b, axis, i}), extent = std::abs(sides.at({b, axis + 2, i}) - low) * size;
+        sides.at({b, axis + 2, i}) = i % 9 == 0 ? low : low + (i % 7 == axis ? -extent : extent);
       }
     }
   }
-  for (const int64_t most : {1, 5, 40}) {
-    const Dense overlap({}, kFloat, {0.25}), least({}, kFloat, {0.1});
-    Check({sides, scores, overlap, least},
+  for (double& side : sides.values) side = static_cast<double>(static_cast<float>(side));
+  sides.at({0, 2, 5}) = std::nan("");
+  for (const int64_t most : limits) {
+    std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> chosen;
+    for (int64_t b = 0; b < 2; ++b) {
+      for (int64_t cls = 0; cls < 3; ++cls) chosen[{b, cls}] = Chosen(sides, scores, b, cls, 0.25, least, most);
+    }
+    Check({sides, scores, Dense({}, kFloat, {0.25}), Dense({}, kFloat, {least})},
           [&](const auto& v) { return vision::BestBoxes(v[0], v[1], v[2], v[3], I64(most)); },
           Fill(
               {2, 3, most},
               [&](const Index& i) {
-                const auto chosen = Chosen(sides, scores, i[0], i[1], 0.25, 0.1, most);
-                return i[2] < static_cast<int64_t>(chosen.size()) ? static_cast<double>(chosen[i[2]]) : -1.0;
+                const auto& of_class = chosen[{i[0], i[1]}];
+                return i[2] < std::ssize(of_class) ? static_cast<double>(of_class[static_cast<size_t>(i[2])]) : -1.0;
               },
               kInt),
           {{0, 0, "n"}, {0, 2, "boxes"}, {1, 0, "n"}, {1, 2, "boxes"}});
   }
 }
+
+// More than a vector of them.
+TEST(Vision, ChoosesTheBestBoxes) { CheckBestBoxes(37, 1, 0.1, {1, 5, 40}); }
+
+// So many are chosen that all are laid in order.
+TEST(Vision, ChoosesManyBoxes) { CheckBestBoxes(1200, 0.02, -1.5, {1000}); }
 
 }  // namespace
 }  // namespace deuteron::interpreter
