@@ -199,6 +199,20 @@ def cases():
         yield ml("TreeEnsembleClassifier", [rows[9:]], outputs=2, classlabels_int64s=[2, 4, 6], **uneven_forest(30, leaves, 6, 3, "class", seed))
     # Full trees of many leaves, walked by many rows.
     yield ml("TreeEnsembleRegressor", [rows], n_targets=2, **forest(5, 10, 6, 2, "target", 4))
+    # Some of whose nodes ask whether numbers are equal.
+    full = forest(5, 10, 6, 2, "target", 4)
+    full["nodes_modes"] = ["BRANCH_NEQ" if mode == "BRANCH_GT" else mode for mode in full["nodes_modes"]]
+    for some in (rows, rows[:1]):
+        yield ml("TreeEnsembleRegressor", [some], n_targets=2, **full)
+    # Features that equal splits, which are infinite, zeros of either sign, the greatest numbers and the least.
+    ends = [float(end) for end in np.array([np.inf, -np.inf, 0.0, -0.0, 1.0, 3.4028235e38, -3.4028235e38, 1e-45], F)]
+    exact = np.array(ends, F)[np.arange(18 * 6) % 7 + np.arange(18 * 6) // 54].reshape(18, 6)
+    exact[::5, 1] = np.nan
+    for seed in (1, 2):
+        trees = uneven_forest(12, (9, 40), 6, 1, "target", seed)
+        trees["nodes_values"] = [ends[number % len(ends)] for number in range(len(trees["nodes_values"]))]
+        for some in (exact, exact[:3]):
+            yield ml("TreeEnsembleRegressor", [some], n_targets=1, **trees)
     # Support vectors: all kernels, one class against the rest of the world, two classes and several.
     numbers = lambda *shape, low=-1.0: [float(v) for v in f(*shape, low=low, high=1.0).ravel()]
     for kernel in ["LINEAR", "POLY", "RBF", "SIGMOID"]:

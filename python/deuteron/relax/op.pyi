@@ -521,6 +521,8 @@ class vm:
     @staticmethod
     def kill_object(object: Any) -> Call:
         """relax.vm.kill_object(object). Attributes: none. A UsageError for others."""
+def walk_trees(x: Any, nodes: Any, roots: Any, child_bits: Any = ..., ends: Any = ..., levels: Any = ...) -> Call:
+    """relax.walk_trees(x, nodes, roots). Attributes: child_bits, ends, levels. A UsageError for others."""
 def where(condition: Any, x1: Any, x2: Any) -> Call:
     """relax.where(condition, x1, x2). Attributes: none. A UsageError for others."""
 def wrap_param(data: Any, dtype: Any = ...) -> Call:

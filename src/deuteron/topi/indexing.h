@@ -43,6 +43,16 @@ te::Tensor Bucketize(const te::Tensor& x, const te::Tensor& boundaries, DataType
 te::Tensor Argsort(const te::Tensor& x, size_t axis, bool descending);
 /// The first `count` of these.
 te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool descending);
+/// Trees that are walked down together, a level at a time; levels that are unrolled.
+inline constexpr int64_t kTreesAtOnce = 8, kMostLevelsOfTrees = 32;
+/// As relax::WalkTreesAttrs says.
+struct TreeWalk {
+  int64_t child_bits;
+  std::vector<int64_t> ends;
+  std::vector<int64_t> levels;
+};
+/// The nodes that rows of `x` reach, as relax::WalkTrees says.
+te::Tensor WalkTrees(const te::Tensor& x, const te::Tensor& nodes, const te::Tensor& roots, const TreeWalk& walk);
 /// out[…, i, …] = x[…, order[…, i, …], …] for the first `count` of `axis`.
 te::Tensor TakeAlong(const te::Tensor& x, const te::Tensor& order, size_t axis, const PrimExpr& count);
 

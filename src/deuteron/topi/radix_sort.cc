@@ -94,7 +94,7 @@ Stmt SortPositions(const SortBuffers& buffers, const Buffer& bins, const PrimExp
                    const std::function<PrimExpr(const PrimExpr& position)>& key_of, bool descending) {
   const auto length = AsConstInt(most);
   const PrimExpr merged = length && *length <= kFew ? most : I64(kFew);
-  const Stmt merge = MergeSort(buffers, count, merged, at, beside, key_of, descending);
+  Stmt merge = MergeSort(buffers, count, merged, at, beside, key_of, descending);
   if (merged.same_as(most)) return merge;
   return tir::IfThenElse(count <= kFew, merge, RadixSort(buffers, bins, count, at, beside, key_of, descending));
 }

@@ -14,8 +14,6 @@ using tir::Bind;
 using tir::Buffer;
 using tir::BufferLoad;
 using tir::BufferStore;
-using tir::For;
-using tir::ForKind;
 using tir::Stmt;
 using tir::Var;
 
@@ -176,7 +174,7 @@ class Selection {
     const Stmt tally = numbers([&](const OrderedBits& bits) -> Stmt {
       const PrimExpr own =
           is_first ? bits.Above(shift) + offset : CallIntrin("bitwise_and", {bits.Above(shift), I64(kBins - 1)});
-      const Stmt count_one = BufferStore(bins_, BufferLoad(bins_, beside_(own)) + 1, beside_(own));
+      Stmt count_one = BufferStore(bins_, BufferLoad(bins_, beside_(own)) + 1, beside_(own));
       if (is_first) return count_one;
       return tir::IfThenElse(Equal(bits.Above(shift + kDigit), Get(kDigits)), count_one);
     });
@@ -287,7 +285,7 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
     const auto each = [&](const std::function<Stmt(const PrimExpr&)>& of) {
       const Var i("i");
       const PrimExpr begin = piece_count * piece_length;
-      const Stmt rest = Loop(i, extent - begin, {of(begin + i)});
+      Stmt rest = Loop(i, extent - begin, {of(begin + i)});
       if (!pieces) return rest;
       const Var piece("piece");
       const Var element("element");

@@ -58,11 +58,14 @@ Expr Scores(const NodeContext& node, const Forest& forest, const std::string& ag
     node.Fail("an aggregate_function '" + aggregate + "'");
   const Expr x = node.CastTo(node.X(0), forest.dtype);
   if (node.Rank(x) != 2) node.Fail("its input is no matrix of rows and features");
-  const auto fewest_masked = FewestRowsOfMasks(node, forest);
-  const auto of_few = [&] { return WalkTrees(node, forest, x, Neighbours::kTrees); };
-  const auto of_many = [&] {
-    return fewest_masked ? MaskLeaves(node, forest, x) : WalkTrees(node, forest, x, Neighbours::kRows);
+  const auto stepped = StepTrees(node, forest);
+  const auto fewest_masked = FewestRowsOfMasks(node, forest, stepped ? std::optional(stepped->steps) : std::nullopt);
+  const auto walk = [&](Neighbours neighbours) {
+    return stepped ? stepped->leaves(x) : WalkTrees(node, forest, x, neighbours);
   };
+  const auto of_few = [&] { return walk(Neighbours::kTrees); };
+  const auto of_many = [&] { return fewest_masked ? MaskLeaves(node, forest, x) : walk(Neighbours::kRows); };
+  if (stepped && !fewest_masked) return PutTogether(node, forest, aggregate, of_few());
   const int64_t fewest = fewest_masked.value_or(kRowsOfVector);
   const PrimExpr rows = node.Shape(x)[0];
   if (const auto count = AsConstInt(rows))

@@ -1,5 +1,5 @@
 /// \file
-/// Ensembles of decision trees (domain ai.onnx.ml), and two ways to find the leaves that rows reach.
+/// Ensembles of decision trees (domain ai.onnx.ml), and three ways to find the leaves that rows reach.
 #pragma once
 
 #include <functional>
@@ -77,10 +77,19 @@ struct ReachedLeaves {
 enum class Neighbours : uint8_t { kTrees, kRows };
 /// All rows walk down all trees at once, a level at a time: as many steps as the deepest tree has levels.
 ReachedLeaves WalkTrees(const NodeContext& node, const Forest& forest, const relax::Expr& x, Neighbours neighbours);
+/// Each row walks down each tree by itself, of which it takes as many steps as the tree has levels.
+struct SteppedTrees {
+  /// Of a row, over all trees.
+  int64_t steps;
+  std::function<ReachedLeaves(const relax::Expr& x)> leaves;
+};
+/// Nothing if nodes ask for more than such steps tell. Both arguments outlive the result.
+std::optional<SteppedTrees> StepTrees(const NodeContext& node, const Forest& forest);
 /// All rows ask all nodes: as many steps as there are nodes, but what a step reads lies beside each other, rows in
 /// vectors.
 ReachedLeaves MaskLeaves(const NodeContext& node, const Forest& forest, const relax::Expr& x);
-/// Of how many rows on that is faster; nothing where the trees are so large, or so uneven, that a walk always is.
-std::optional<int64_t> FewestRowsOfMasks(const NodeContext& node, const Forest& forest);
+/// Of how many rows on that is faster than the steps of one by itself, if there are such, or of all at once; nothing
+/// where the trees are so large, or so uneven, that to walk always is.
+std::optional<int64_t> FewestRowsOfMasks(const NodeContext& node, const Forest& forest, std::optional<int64_t> steps);
 
 }  // namespace deuteron::onnx

@@ -24,11 +24,14 @@ constexpr uint32_t kAllLeaves = UINT32_MAX;
 /// A de Bruijn sequence: times a power of two, its highest five bits are another number for each.
 constexpr uint32_t kSequence = 0x077CB531;
 constexpr int64_t kSequenceShift = 27;
-/// In the time in which a row takes a step down, for which it reads three numbers anywhere, full vectors of rows ask so
-/// many nodes each row; fewer rows than fill them take as long as these.
-constexpr int64_t kNodesPerStep = 64, kRowsOfVectors = 128;
-/// Not where what is won is little.
-constexpr int64_t kMostNodesPerStep = kNodesPerStep / 2;
+/// What a walk costs: in the time in which a row takes a step down, full vectors of rows ask so many nodes each row;
+/// fewer rows than fill them take as long as these. Not where a step would be of more nodes than `most_nodes`.
+struct WalkCost {
+  int64_t nodes_per_step, rows_of_vectors, most_nodes;
+};
+/// A step of a row by itself; and of all rows at once, for which each reads three numbers anywhere: what is won by less
+/// is little.
+constexpr WalkCost kOwnSteps{6, 16, 6}, kStepsAtOnce{64, 128, 32};
 
 /// A node, and which leaves of its tree are below it for yes.
 struct Subtree {
@@ -213,15 +216,18 @@ class Questions {
 
 }  // namespace
 
-std::optional<int64_t> FewestRowsOfMasks(const NodeContext& node, const Forest& forest) {
+std::optional<int64_t> FewestRowsOfMasks(const NodeContext& node, const Forest& forest, std::optional<int64_t> steps) {
   if (forest.nodes.empty()) return std::nullopt;
-  const int64_t depth = forest.Depth(node);
-  const auto trees = Unfolded(forest, kMostNodesPerStep * depth + 1);
+  const WalkCost& cost = steps ? kOwnSteps : kStepsAtOnce;
+  const auto count = static_cast<int64_t>(forest.roots.size());
+  const int64_t walked = steps.value_or(count * forest.Depth(node));
+  const int64_t most = cost.most_nodes * walked / count;
+  const auto trees = Unfolded(forest, most + 1);
   if (!trees) return std::nullopt;
   const LeafMasks masks(forest, *trees);
   const int64_t asked = masks.words() * masks.nodes();
-  if (asked > kMostNodesPerStep * depth) return std::nullopt;
-  return kRowsOfVectors * asked / (kNodesPerStep * depth) + 1;
+  if (asked > most) return std::nullopt;
+  return cost.rows_of_vectors * asked * count / (cost.nodes_per_step * walked) + 1;
 }
 
 ReachedLeaves MaskLeaves(const NodeContext& node, const Forest& forest, const Expr& x) {

@@ -21,6 +21,7 @@
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/op/sorting.h"
 #include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/op/trees.h"
 #include "deuteron/relax/op/unary.h"
 #include "deuteron/relax/op/vision.h"
 #include "deuteron/relax/op_info.h"
@@ -58,6 +59,7 @@ std::vector<OpInfo> ConcatenateFamilies() {
   add(ShapeOps());
   add(GatherOps());
   add(SortingOps());
+  add(TreeOps());
   add(QdqOps());
   add(ImageOps());
   add(VisionOps());

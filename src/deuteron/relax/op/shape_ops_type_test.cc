@@ -16,6 +16,7 @@
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/op/sorting.h"
 #include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/op/trees.h"
 #include "deuteron/relax/op_info.h"
 #include "deuteron/relax/type_analysis.h"
 
@@ -224,6 +225,31 @@ TEST(ImageType, Resizes) {
                 },
                 Float({n, I64(4), I64(4), I64(3)})),
             "Tensor((n, 8, 6, 3), \"float32\")");
+}
+
+TEST(WalkTreesType, HasRowsAndTrees) {
+  const DataType integer = DataType::Int(32);
+  const Var nodes("nodes", TensorType({m, I64(2)}, integer)), roots("roots", TensorType(Dims({3}), integer));
+  const Var x = Float({n, I64(4)});
+  const auto walk = [&](const Var& of, std::vector<int64_t> ends, std::vector<int64_t> levels, int64_t bits = 8) {
+    return WalkTrees(x, of, roots, bits, std::move(ends), std::move(levels));
+  };
+  EXPECT_EQ(TypeOf(walk(nodes, {1, 3}, {2, 5}), {x, nodes, roots}), "Tensor((n, 3), \"int32\")");
+  const auto error_of = [&](const Expr& call, const Var& of) {
+    try {
+      return "no error: " + TypeOf(call, {x, of, roots});
+    } catch (const ffi::Error& error) {
+      return error.message();
+    }
+  };
+  EXPECT_MENTIONS(error_of(walk(nodes, {1, 2}, {2, 5}), nodes), "last group must end with the last of its trees");
+  EXPECT_MENTIONS(error_of(walk(nodes, {4, 3}, {2, 5}), nodes), "must end one behind the other");
+  EXPECT_MENTIONS(error_of(walk(nodes, {3}, {2, 5}), nodes), "as many as its ends");
+  EXPECT_MENTIONS(error_of(walk(nodes, {3}, {33}), nodes), "levels must be from 0 to 32");
+  EXPECT_MENTIONS(error_of(walk(nodes, {3}, {5}, 32), nodes), "child_bits must be from 0 to 31");
+  const Var longs("longs", TensorType({m, I64(2)}, kInt)), triples("triples", TensorType({m, I64(3)}, integer));
+  EXPECT_MENTIONS(error_of(walk(longs, {3}, {5}), longs), "nodes and roots int32");
+  EXPECT_MENTIONS(error_of(walk(triples, {3}, {5}), triples), "(count, 2)");
 }
 
 TEST(OpTable, EveryAttributeClassExists) {

@@ -53,7 +53,8 @@ Expr ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spa
 /// boxes with sides (b, 4, n), top, left, bottom and right, and scores (b, classes, n) the indices (b, classes, most),
 /// int64, of those chosen of each class, in the order of their scores, equal ones in their own; -1 behind them. A box
 /// counts if its score is above `least`, and is chosen unless what it shares with a chosen one, if anything, is more
-/// than `overlap` of what the two cover. Both are scalars. A box whose first side is not before its last shares nothing.
+/// than `overlap` of what the two cover. Both are scalars. A box whose first side is not before its last shares
+/// nothing.
 Expr BestBoxes(Expr sides, Expr scores, Expr overlap, Expr least, PrimExpr most);
 
 /// The greatest element of each bin of regions `rois` (count, 5), as above, whose corners are rounded to elements
