@@ -480,6 +480,8 @@ def tan(x: Any) -> Call:
     """relax.tan(x). Attributes: none. A UsageError for others."""
 def tanh(x: Any) -> Call:
     """relax.tanh(x). Attributes: none. A UsageError for others."""
+def tensor_scatter(data: Any, updates: Any, starts: Any, length: Any, axis: Any = ..., circular: Any = ..., clears: Any = ...) -> Call:
+    """relax.tensor_scatter(data, updates, starts, length). Attributes: axis, circular, clears. A UsageError for others."""
 def tensor_to_shape(x: Any) -> Call:
     """relax.tensor_to_shape(x). Attributes: none. A UsageError for others."""
 def tile(data: Any, repeats: Any = ...) -> Call:

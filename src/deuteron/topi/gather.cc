@@ -109,6 +109,25 @@ te::Tensor SliceScatter(const te::Tensor& x, const te::Tensor& src, const PrimEx
   });
 }
 
+te::Tensor TensorScatter(const te::Tensor& x, const te::Tensor& updates, const te::Tensor& starts,
+                         const TensorScatterSpec& spec) {
+  const PrimExpr own = x.shape()[spec.axis];
+  const bool grows = !ExprEqual(own, spec.length);
+  return ComputeAx(WithAxis(x.shape(), spec.axis, spec.length), "T_tensor_scatter", [&](const Array<tir::Var>& vars) {
+    const Array<PrimExpr> all = Indices(vars);
+    const PrimExpr zero = I64(0), position = all[spec.axis];
+    const PrimExpr start = CastTo(DataType::Int(64), starts({IsOne(starts.shape()[0]) ? zero : all[0]}));
+    const PrimExpr from = spec.circular ? FloorMod(position - start, spec.length) : position - start;
+    const PrimExpr inside = from >= zero && from < updates.shape()[spec.axis];
+    PrimExpr old = x(all);
+    PrimExpr is_old;
+    if (grows) is_old = position < own;
+    if (spec.clears) is_old = is_old.defined() ? is_old && from < zero : from < zero;
+    if (is_old.defined()) old = IfThenElse(is_old, old, MakeConst(x.dtype(), 0));
+    return IfThenElse(inside, updates(WithAxis(all, spec.axis, from)), old);
+  });
+}
+
 te::Tensor Where(const te::Tensor& condition, const te::Tensor& a, const te::Tensor& b, const Array<PrimExpr>& shape) {
   return ComputeAx(shape, "T_where", [&](const Array<tir::Var>& vars) {
     const PrimExpr chosen = BroadcastAt(condition, shape, vars);

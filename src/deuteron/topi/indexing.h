@@ -22,6 +22,16 @@ te::Tensor OneHot(const te::Tensor& indices, const PrimExpr& on_value, const Pri
                   size_t axis);
 te::Tensor SliceScatter(const te::Tensor& x, const te::Tensor& src, const PrimExpr& begin, const PrimExpr& end,
                         const PrimExpr& step, size_t axis);
+struct TensorScatterSpec {
+  /// Of the result along `axis`: as that of `x`, the same expression, or longer.
+  PrimExpr length;
+  size_t axis;
+  bool circular, clears;
+};
+/// A copy of `x` in which in each row b of the first axis `updates` stand from position starts[b] of an axis on;
+/// starts[0] if that is all. What `x` does not have is 0, and if that `clears`, what lies behind the updates.
+te::Tensor TensorScatter(const te::Tensor& x, const te::Tensor& updates, const te::Tensor& starts,
+                         const TensorScatterSpec& spec);
 /// out[i] = condition ? a : b, broadcast.
 te::Tensor Where(const te::Tensor& condition, const te::Tensor& a, const te::Tensor& b, const Array<PrimExpr>& shape);
 

@@ -65,34 +65,12 @@ Expr ForKeys(const NodeContext& node, const Expr& bias, const PrimExpr& keys) {
   return node.WithShape(node.Emit(relax::Concat(Array<Expr>{bias, rest}, 3)), shape);
 }
 
-Expr WithRows(const NodeContext& node, const Expr& given, const Expr& x, const Expr& past, bool clears) {
-  const DataType dtype = node.DType(x);
+Expr WithRows(const NodeContext& node, const Expr& given, const Expr& x, const Expr& past, const PrimExpr& capacity,
+              bool clears) {
   Expr cache = given;
   for (const int64_t axis : {0, 1, 3}) cache = WithDim(node, cache, axis, node.Shape(x)[axis]);
-  const PrimExpr count = node.Shape(x)[2];
-  if (!node.analyzer().CanProve(count >= I64(1))) {
-    // Matched as a shape, which costs the steps of a decoder less than a check.
-    const PrimExpr one = node.Simplify(Min(count, I64(1)));
-    if (IsZero(one)) node.Fail("there are no new rows");
-    node.WithType(relax::ShapeExpr({one}), ShapeType({I64(1)}), "whether there are new rows");
-  }
-  const Array<PrimExpr> all = node.Shape(cache);
-  const PrimExpr capacity = all[2];
-  const Expr row = node.Reshaped(Positions(node, capacity), {I64(1), capacity});
-  const Expr from = node.Emit(relax::Subtract(row, past));
-  const Expr zero = node.Scalar(kPosition, 0);
-  const Expr last = node.ScalarOf(kPosition, node.Simplify(count - 1));
-  const Expr inside = node.Emit(relax::Minimum(relax::Maximum(from, zero), last));
-  const Array<PrimExpr> column = {node.Shape(past)[0], I64(1), capacity, I64(1)};
-  const Expr index = node.Reshaped(node.CastTo(inside, DataType::Int(64)), column);
-  const Expr rows = node.Emit(relax::GatherElements(x, node.Emit(relax::BroadcastTo(index, all)), 2));
-  const Expr is_new = node.Emit(relax::LogicalAnd(relax::GreaterEqual(from, zero), relax::LessEqual(from, last)));
-  Expr old = cache;
-  if (clears) {
-    const Expr is_old = node.Reshaped(node.Emit(relax::Less(from, zero)), column);
-    old = node.Emit(relax::Where(is_old, cache, node.Scalar(dtype, 0)));
-  }
-  return node.Emit(relax::Where(node.Reshaped(is_new, column), rows, old));
+  const Expr starts = node.Reshaped(past, {node.Shape(past)[0]});
+  return node.Emit(relax::TensorScatter(cache, x, starts, capacity, 2, /*circular=*/false, clears));
 }
 
 Expr AnglesAt(const NodeContext& node, size_t input, const Expr& positions) {

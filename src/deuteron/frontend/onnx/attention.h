@@ -26,10 +26,10 @@ relax::Expr BiasOf(const NodeContext& node, const relax::Expr& visible, double o
 /// The bias of scores, for the first of `keys` keys, as one for all of them.
 relax::Expr ForKeys(const NodeContext& node, const relax::Expr& bias, const PrimExpr& keys);
 
-/// `given` (b, heads, capacity, d) with `x` (b, heads, s, d) behind the first `past` of each row, (b or 1, 1); what
-/// lies behind that is 0 if it `clears`.
+/// `given` (b, heads, its capacity, d), of `capacity`, with `x` (b, heads, s, d) behind the first `past` of each row,
+/// (b or 1, 1); what it did not have is 0, and what lies behind `x`, if that `clears`.
 relax::Expr WithRows(const NodeContext& node, const relax::Expr& given, const relax::Expr& x, const relax::Expr& past,
-                     bool clears);
+                     const PrimExpr& capacity, bool clears);
 
 /// 0 where a query may look, -inf where not: key j of query i if j <= i + offset.
 relax::Expr CausalBias(const NodeContext& node, const PrimExpr& queries, const PrimExpr& keys, const PrimExpr& offset,

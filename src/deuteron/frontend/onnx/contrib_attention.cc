@@ -235,8 +235,8 @@ Results AttendInCaches(const NodeContext& node, AttentionSpec spec, const HeadIn
   const PrimExpr length = node.Shape(spec.key)[2];
   const PrimExpr capacity = node.Shape(at.past_key)[2];
   const Expr past = node.CastTo(node.Reshaped(node.X(at.past_length), {I64(1), I64(1)}), kPosition);
-  const Expr keys = WithRows(node, node.X(at.past_key), spec.key, past, /*clears=*/false);
-  const Expr values = WithRows(node, node.X(at.past_value), spec.value, past, /*clears=*/false);
+  const Expr keys = WithRows(node, node.X(at.past_key), spec.key, past, capacity, /*clears=*/false);
+  const Expr values = WithRows(node, node.X(at.past_value), spec.value, past, capacity, /*clears=*/false);
   spec.key = keys;
   spec.value = values;
   if (node.Has(at.indirection)) {

@@ -133,14 +133,7 @@ class GroupedAttention {
     if (!node_.Has(past) && node_.analyzer().CanProveEqual(capacity, length_)) return x;
     Expr cache =
         node_.Has(past) ? node_.X(past) : node_.Emit(relax::Zeros({shape[0], shape[1], I64(0), shape[3]}, dtype));
-    for (const int64_t axis : {0, 1, 3}) cache = WithDim(node_, cache, axis, shape[axis]);
-    const PrimExpr more = node_.Simplify(capacity - node_.Shape(cache)[2]);
-    if (!IsZero(more)) {
-      const Expr rest = node_.Emit(relax::Zeros({shape[0], shape[1], more, shape[3]}, dtype));
-      const Expr grown = node_.Emit(relax::Concat(Array<Expr>{cache, rest}, 2));
-      cache = node_.WithShape(grown, {shape[0], shape[1], capacity, shape[3]});
-    }
-    return WithRows(node_, cache, x, past_, /*clears=*/true);
+    return WithRows(node_, cache, x, past_, capacity, /*clears=*/true);
   }
 
   /// -inf for keys after a query and, with a window, long before it.

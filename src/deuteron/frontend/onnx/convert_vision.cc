@@ -384,23 +384,9 @@ Results ConvertTensorScatter(const NodeContext& node) {
   const std::string mode = node.Str("mode", "linear");
   if (mode != "linear" && mode != "circular") node.Fail("mode '" + mode + "' is unknown");
   const DataType dtype = DataType::Int(64);
-  Array<PrimExpr> column(rank, I64(1));
-  column.Set(axis, shape[axis]);
-  Array<PrimExpr> rows(rank, I64(1));
-  rows.Set(0, shape[0]);
-  // Where element i of a row of the cache comes from in the update.
-  Expr from = node.Reshaped(node.Emit(relax::Arange(I64(0), shape[axis], I64(1), dtype)), column);
-  if (node.Has(2)) from = node.Emit(relax::Subtract(from, node.Reshaped(node.CastTo(node.X(2), dtype), rows)));
-  const auto number = [&](const PrimExpr& dim) { return relax::Expr(relax::PrimValue(dim)); };
-  if (mode == "circular") from = node.Emit(relax::FloorMod(from, number(shape[axis])));
-  const PrimExpr length = node.Shape(update)[axis];
-  if (IsZero(length)) return {cache};
-  RequireAtLeast(node, {length}, 1, "the length of the update");
-  const Expr is_new =
-      node.Emit(relax::LogicalAnd(relax::GreaterEqual(from, node.Scalar(dtype, 0)), relax::Less(from, number(length))));
-  const Expr inside = relax::Minimum(relax::Maximum(from, node.Scalar(dtype, 0)), number(node.Simplify(length - 1)));
-  const Expr index = node.Emit(relax::BroadcastTo(node.Emit(inside), shape));
-  return {node.Emit(relax::Where(is_new, relax::GatherElements(update, index, axis), cache))};
+  const Expr starts = node.Has(2) ? node.Reshaped(node.CastTo(node.X(2), dtype), {shape[0]})
+                                  : Expr(node.Emit(relax::Zeros({I64(1)}, dtype)));
+  return {node.Emit(relax::TensorScatter(cache, update, starts, shape[axis], axis, mode == "circular"))};
 }
 
 }  // namespace deuteron::onnx

@@ -204,6 +204,51 @@ Expr LegalizeSliceScatter(BlockBuilder& builder, const Call& call) {
   });
 }
 
+Type InferTensorScatter(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 4, 4);
+  CommonDType(call, 0, 1);
+  CheckInteger(call, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* updates = TensorArg(call, 1);
+  const TensorTypeNode* starts = TensorArg(call, 2);
+  const PrimExpr length = PrimArg(call, 3);
+  CheckRank(call, 2, 1);
+  if (data->ndim == kUnknownNDim) return GetRef<Type>(data);
+  CheckRank(call, 1, data->ndim);
+  const size_t axis = AxisArg(call, AttrsOf<TensorScatterAttrsNode>(call)->axis, data->ndim);
+  if (axis == 0) ThrowOpError(call, "its axis is the first one, along which positions differ");
+  if (!data->shape.has_value()) return GetRef<Type>(data);
+  const auto require_same = [&](const PrimExpr& a, const PrimExpr& b) {
+    if (builder.analyzer().CanProve(NotEqual(a, b))) {
+      ThrowOpError(call, Describe(GetRef<Type>(updates)) + " in " + Describe(GetRef<Type>(data)) + " along axis " +
+                             std::to_string(axis) + " from positions " + Describe(GetRef<Type>(starts)) + " on");
+    }
+  };
+  for (size_t i = 0; updates->shape.has_value() && i < static_cast<size_t>(data->ndim); ++i) {
+    if (i != axis) require_same((*data->shape)[i], (*updates->shape)[i]);
+  }
+  if (starts->shape.has_value() && !IsOne((*starts->shape)[0])) require_same((*starts->shape)[0], (*data->shape)[0]);
+  if (builder.analyzer().CanProve(length < (*data->shape)[axis])) {
+    ThrowOpError(call, "a length of " + Describe(length) + " for " + Describe(GetRef<Type>(data)));
+  }
+  Array<PrimExpr> shape = *data->shape;
+  shape.Set(static_cast<int64_t>(axis), length);
+  return WithShape(data, shape);
+}
+
+Expr LegalizeTensorScatter(BlockBuilder& builder, const Call& call) {
+  return CallKernel(builder, call, "tensor_scatter", {call->args[0], call->args[1], call->args[2]},
+                    [&](const Array<te::Tensor>& args) {
+                      const auto* attrs = AttrsOf<TensorScatterAttrsNode>(call);
+                      const PrimExpr length = CastTo(DataType::Int(64), PrimArg(call, 3));
+                      const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
+                      const bool grows = !builder.analyzer().CanProveEqual(length, args[0].shape()[axis]);
+                      return topi::TensorScatter(
+                          args[0], args[1], args[2],
+                          {grows ? length : args[0].shape()[axis], axis, attrs->circular, attrs->clears});
+                    });
+}
+
 /// The broadcast of the shapes of the index tensors, if all are known.
 std::optional<Array<PrimExpr>> IndexShape(const Call& call, const BlockBuilder& builder,
                                           const std::vector<const TensorTypeNode*>& indices) {
@@ -338,6 +383,11 @@ std::vector<OpInfo> GatherOps() {
        "deuteron.relax.SliceScatterAttrs",
        InferSliceScatter,
        LegalizeSliceScatter},
+      {"tensor_scatter",
+       {"data", "updates", "starts", "length"},
+       "deuteron.relax.TensorScatterAttrs",
+       InferTensorScatter,
+       LegalizeTensorScatter},
       {"index_tensor", {"data", "indices"}, nullptr, InferIndexTensor, LegalizeIndexTensor},
       {"index_put", {"data", "indices", "values"}, "deuteron.relax.IndexPutAttrs", InferIndexPut, LegalizeIndexPut},
       {"one_hot", {"indices", "on_value", "off_value"}, "deuteron.relax.OneHotAttrs", InferOneHot, LegalizeOneHot},
@@ -373,6 +423,14 @@ Expr SliceScatter(Expr data, Expr src, PrimExpr start, PrimExpr end, PrimExpr st
                    PrimValue(std::move(step))},
                   Attrs(attrs));
 }
+Expr TensorScatter(Expr data, Expr updates, Expr starts, PrimExpr length, int64_t axis, bool circular, bool clears) {
+  auto attrs = MakeNode<TensorScatterAttrsNode>();
+  attrs->axis = axis;
+  attrs->circular = circular;
+  attrs->clears = clears;
+  return MakeCall("tensor_scatter",
+                  {std::move(data), std::move(updates), std::move(starts), PrimValue(std::move(length))}, Attrs(attrs));
+}
 Expr IndexTensor(Expr data, Array<Expr> indices) {
   return MakeCall("index_tensor", {std::move(data), Tuple(std::move(indices))});
 }
@@ -406,6 +464,12 @@ void ScatterNDAttrsNode::RegisterReflection() {
 void SliceScatterAttrsNode::RegisterReflection() {
   refl::ObjectDef<SliceScatterAttrsNode>().def_ro("axis", &SliceScatterAttrsNode::axis);
 }
+void TensorScatterAttrsNode::RegisterReflection() {
+  refl::ObjectDef<TensorScatterAttrsNode>()
+      .def_ro("axis", &TensorScatterAttrsNode::axis)
+      .def_ro("circular", &TensorScatterAttrsNode::circular)
+      .def_ro("clears", &TensorScatterAttrsNode::clears);
+}
 void IndexPutAttrsNode::RegisterReflection() {
   refl::ObjectDef<IndexPutAttrsNode>().def_ro("accumulate", &IndexPutAttrsNode::accumulate);
 }
@@ -418,6 +482,7 @@ DEUTERON_REFLECTION() {
   ScatterElementsAttrsNode::RegisterReflection();
   ScatterNDAttrsNode::RegisterReflection();
   SliceScatterAttrsNode::RegisterReflection();
+  TensorScatterAttrsNode::RegisterReflection();
   IndexPutAttrsNode::RegisterReflection();
   OneHotAttrsNode::RegisterReflection();
 }

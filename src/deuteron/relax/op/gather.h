@@ -47,6 +47,17 @@ class SliceScatterAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(SliceScatterAttrs)
 
+class TensorScatterAttrsNode : public AttrsNode {
+ public:
+  int64_t axis = -2;
+  /// Positions behind the last one go on at the first.
+  bool circular = false;
+  /// What lies behind the updates becomes 0.
+  bool clears = false;
+  DEUTERON_NODE("deuteron.relax.TensorScatterAttrs", TensorScatterAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(TensorScatterAttrs)
+
 class OneHotAttrsNode : public AttrsNode {
  public:
   int64_t depth = 1;
@@ -76,6 +87,10 @@ Expr ScatterElements(Expr data, Expr indices, Expr updates, int64_t axis = 0, st
 Expr ScatterND(Expr data, Expr indices, Expr updates, std::string reduction = "update");
 /// A copy of `data` with data[start:end:step] on `axis` replaced by `src`.
 Expr SliceScatter(Expr data, Expr src, PrimExpr start, PrimExpr end, PrimExpr step, int64_t axis = 0);
+/// A copy of `data`, `length` long along `axis` (as `data` is, or filled up with 0), in which in each row b of the
+/// first axis `updates` stand from position starts[b] (or starts[0], if that is all) of `axis` on.
+Expr TensorScatter(Expr data, Expr updates, Expr starts, PrimExpr length, int64_t axis = -2, bool circular = false,
+                   bool clears = false);
 /// numpy's data[indices[0], indices[1], ...]: the index tensors broadcast.
 Expr IndexTensor(Expr data, Array<Expr> indices);
 /// A copy of `data` with data[indices[0], indices[1], …] set to `values` (or with them added), one index tensor an

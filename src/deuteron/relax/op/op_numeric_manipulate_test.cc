@@ -323,5 +323,30 @@ TEST(Index, Scatters) {
         {{0, 0, "n"}, {1, 0, "n"}});
 }
 
+TEST(OpNumeric, TensorScatter) {
+  const Dense x = Dense::Shuffled({2, 2, 5, 3}, 1), updates = Dense::Shuffled({2, 2, 2, 3}, 7);
+  const auto check = [&](const std::vector<double>& starts, int64_t length, bool circular, bool clears) {
+    const auto from = [&](const Index& p) {
+      const auto start = static_cast<int64_t>(starts[starts.size() == 1 ? 0 : static_cast<size_t>(p[0])]);
+      return circular ? ((p[2] - start) % length + length) % length : p[2] - start;
+    };
+    Check({x, updates, Dense({static_cast<int64_t>(starts.size())}, kInt, starts)},
+          [&](const auto& v) { return TensorScatter(v[0], v[1], v[2], I64(length), 2, circular, clears); },
+          {Fill({2, 2, length, 3},
+                [&](const Index& p) {
+                  if (from(p) >= 0 && from(p) < 2) return updates.at({p[0], p[1], from(p), p[3]});
+                  return p[2] >= 5 || (clears && from(p) >= 0) ? 0.0 : x.at(p);
+                })},
+          {{0, 1, "h"}, {1, 1, "h"}, {1, 2, "s"}});
+  };
+  check({0, 3}, 5, false, false);
+  check({2}, 5, false, true);
+  check({4, 1}, 7, false, true);
+  check({5, 6}, 8, false, false);
+  // What lies outside is not written.
+  check({-1, 4}, 5, false, false);
+  check({4, 9}, 5, true, false);
+}
+
 }  // namespace
 }  // namespace deuteron::interpreter

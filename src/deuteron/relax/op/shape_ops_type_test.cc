@@ -170,6 +170,23 @@ TEST(IndexType, Takes) {
   EXPECT_EQ(TypeOf(OneHot(i, I64(1), I64(0), 7), {i}), "Tensor((n, 2, 7), \"int64\")");
 }
 
+TEST(IndexType, TensorScatter) {
+  const Var cache = Float({n, I64(4), m, I64(8)}), updates = Float({n, I64(4), I64(2), I64(8)}), starts = Int({n});
+  const auto type = [&](const PrimExpr& length) {
+    return TypeOf(TensorScatter(cache, updates, starts, length), {cache, updates, starts});
+  };
+  EXPECT_EQ(type(m), "Tensor((n, 4, m, 8), \"float32\")");
+  EXPECT_EQ(type(m + 1), "Tensor((n, 4, m + 1, 8), \"float32\")");
+  const auto error = [&](const Var& x, const PrimExpr& length, int64_t axis) {
+    return ErrorOf([&](Expr data) { return TensorScatter(data, x, starts, length, axis); }, cache);
+  };
+  EXPECT_MENTIONS(error(updates, m - 1, 2), "a length of m - 1");
+  EXPECT_MENTIONS(error(updates, m, 0), "its axis is the first one");
+  EXPECT_MENTIONS(error(Float({n, I64(4), I64(2), I64(7)}), m, 2), "along axis 2");
+  EXPECT_MENTIONS(error(Float({n, m, I64(8)}), m, 2), "rank");
+  EXPECT_MENTIONS(error(Int({n, I64(4), m, I64(8)}), m, 2), "int64");
+}
+
 TEST(StatisticalType, ReducesAxes) {
   EXPECT_EQ(TypeOf(
                 [](Expr x) {
