@@ -106,14 +106,33 @@ def decode(heads, shared, size, keys):
     return f"decode_{heads}x{size}_{keys}_{shared}", b.model("attention"), 1
 
 
+def open_decode(heads, shared, size, rows, keys, mask=None):
+    """As many queries, and keys from a cache, as the run says: few of the rows that a tile has room for, or some more than a tile's."""
+    b = Builder(0, opset=17)
+    q = b.input("q", [1, heads, "s", size])
+    k, v = (b.input(name, [1, shared, "t", size]) for name in ("k", "v"))
+    if shared != heads:
+        k, v = (b.op("Reshape", b.op("Expand", b.op("Unsqueeze", x, b.ints(2)), b.ints(1, 1, heads // shared, 1, 1)), b.ints(1, heads, -1, size)) for x in (k, v))
+    scores = b.op("Mul", b.op("MatMul", q, b.op("Transpose", k, perm=[0, 1, 3, 2])), b.scalar(1 / math.sqrt(size)))
+    if mask is not None:
+        scores = mask(b, scores, "s", "t")
+    y = b.op("MatMul", b.op("Softmax", scores, axis=-1), v)
+    b.output(b.op("Tanh", y), "y", [1, heads, "s", size])
+    name = f"open_decode_{heads}x{size}_{rows}_{keys}_{shared}_{mask.__name__ if mask else 'plain'}"
+    return name, b.model("attention"), {"s": rows, "t": keys}
+
+
 FORMS += [decode(8, 2, 64, 300), decode(16, 2, 32, 1100)]
+FORMS += [open_decode(4, 4, 64, rows, 70) for rows in (1, 2, 3, 4, 5, 33, 36)]
+FORMS += [open_decode(8, 2, 64, 1, 700, mask_of_keys), open_decode(4, 4, 40, 3, 520, mask_of_pairs), open_decode(2, 2, 7, 1, 300), open_decode(2, 2, 32, 2, 1)]
 
 
 def inputs_of(session, length):
     random = np.random.default_rng(1)
     inputs = {}
     for value in session.get_inputs():
-        shape = [dim if isinstance(dim, int) else length for dim in value.shape]
+        lengths = length if isinstance(length, dict) else dict.fromkeys(value.shape, length)
+        shape = [dim if isinstance(dim, int) else lengths[dim] for dim in value.shape]
         numbers = random.standard_normal(shape).astype(np.float32)
         # Of the masks most is seen, some keys of each row by none.
         inputs[value.name] = numbers if value.type == "tensor(float)" else numbers < 1

@@ -13,6 +13,7 @@
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
+#include "deuteron/script/printer.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
 
@@ -92,6 +93,16 @@ const std::vector<Case>& Cases() {
       {"symbolic",
        {{"q", "\"b\", \"n\", 8"}, {"k", "\"b\", 8, \"m\""}, {"v", "\"b\", \"m\", 10"}},
        {kScores, kSoftmax, kOutput}},
+      // Of few rows each is computed alone, all keys at once or blocks of them.
+      {"two_rows", {{"q", "2, 3, 2, 16"}, {"k", "2, 3, 16, 50"}, {"v", "2, 3, 50, 24"}}, {kScores, kSoftmax, kOutput}},
+      {"two_rows_long",
+       {{"q", "3, 2, 40"}, {"y", "3, 700, 40"}, {"v", "3, 700, 7"}, {"m", "1, 2, 700"}},
+       {"k = R.permute_dims(y, axes=[0, 2, 1])", "s0 = R.matmul(q, k)", "s = R.add(s0, m)", kSoftmax,
+        "o = R.matmul(p, v)", "gv = R.tanh(o)"}},
+      {"symbolic_halves",
+       {{"q", "2, \"n\", 32"}, {"y", "2, \"m\", 32"}, {"v", "2, \"m\", 16"}, {"m", "2, \"n\", \"m\""}},
+       {"k = R.permute_dims(y, axes=[0, 2, 1])", "s0 = R.matmul(q, k)", "s = R.add(s0, m)", kSoftmax, kOutput},
+       "float16"},
       {"heads", {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "2, 1, 1, 33"}}, kHeads},
       {"first_rows",
        {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "2, 1, 1, 33"}},
@@ -192,6 +203,16 @@ TEST_P(Attention, ComputesWhatTheOperatorsDo) {
   }
 }
 
+TEST(AttentionOfUnknownRows, IsOfEachAloneWhereTheyAreFew) {
+  const TargetScope target_scope(Target::Parse("llvm -mcpu=x86-64-v4 -threads=2"));
+  for (const char* keys : {"700", "\"m\""}) {
+    const std::string k = std::string("2, 16, ") + keys, v = std::string("2, ") + keys + ", 16";
+    const Case test{"few", {{"q", "2, \"n\", 16"}, {"k", k.c_str()}, {"v", v.c_str()}}, {kScores, kSoftmax, kOutput}};
+    const std::string text = script::Print(Scheduled(test));
+    EXPECT_NE(text.find(" <= T.int64(8):\n                    for row in range(T.min("), std::string::npos) << text;
+  }
+}
+
 /// Heads, columns and batches that a slice leaves out.
 TEST(AttentionInPart, ComputesWhatTheOperatorsDo) {
   for (const char* part : {"gv = R.strided_slice(r, axes=[2], begin=[0], end=[24])",
@@ -216,7 +237,9 @@ TEST(AttentionOnAnyCpu, ComputesWhatTheOperatorsDo) {
                              "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -threads=2 -l2-bytes=32768"}) {
     for (const Case& test : Cases()) {
       const std::string name = test.name;
-      if (name != "odd" && name != "heads" && name != "causal" && name != "causal_symbolic") continue;
+      if (name != "odd" && name != "heads" && name != "causal" && name != "causal_symbolic" && name != "two_rows" &&
+          name != "two_rows_long" && name != "symbolic_halves")
+        continue;
       SCOPED_TRACE(name + " for " + target);
       const TargetScope target_scope(Target::Parse(target));
       const IRModule module = script::ParseModule(TextOf(test));

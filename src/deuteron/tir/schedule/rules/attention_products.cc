@@ -14,30 +14,6 @@ Buffer AttentionScheduler::PairsBuffer(const char* name, int64_t numbers, const 
   return allocated_.back();
 }
 
-const char* AttentionScheduler::BringRows(const Block& name, const BufferLoad& load, const Axis& along, bool is_full,
-                                          const Buffer& copy, Array<Stmt>* stages) {
-  const PrimExpr keys = along.axis == kKey ? along.extent : I64(0);
-  AttentionStage stage = StageOf(Filled(), keys, !is_full);
-  if (is_full && load->dtype == copy->dtype && copy->dtype.bytes() == 4) {
-    if (const char* why = stage.AddCopy(name, load, copy, {along.axis, kRow})) return why;
-    stages->push_back(Scheduled(stage, {}, {copy}));
-    return nullptr;
-  }
-  const PrimExpr room = along.axis == kKey && tile_.HasBlocks() ? I64(tile_.block) : along.extent;
-  const Buffer whole("rows", copy->dtype, {Filled(), room});
-  const Buffer rows("rows", copy->dtype, {Filled(), along.extent});
-  allocated_.push_back(whole);
-  if (const char* why = stage.AddCopy(name, load, rows, {kRow, along.axis})) return why;
-  AttentionStage transposition = StageOf(Filled(), keys);
-  transposition.AddValues(std::string(copy->name), copy, {along.extent, Filled()}, [&](const Array<Var>& i) {
-    return BufferLoad(rows, {i[1], i[0]});
-  });
-  for (const Stmt& stmt : {Scheduled(stage, {}, {rows}), Scheduled(transposition, {rows}, {copy})}) {
-    stages->push_back(schedule::ReplaceBuffer(stmt, rows, whole));
-  }
-  return nullptr;
-}
-
 bool AttentionScheduler::IsAlong(int axis, const Block& name, const PrimExpr& index) const {
   const Array<IterVar> iters = schedule_.Get(name)->iter_vars;
   const AttentionAxes& axes = plan_.iters.at(name);
@@ -57,6 +33,7 @@ BufferLoad AttentionScheduler::OtherOperand(const Block& name) const {
 
 const char* AttentionScheduler::Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
                                       Array<Buffer>* inputs, Array<Stmt>* stages) {
+  if (tile_.is_row) return nullptr;  // read as vectors
   const BufferLoad load = OtherOperand(name);
   if (!Is16BitFloat(load->dtype)) return nullptr;
   const bool by_key = IsAlong(kKey, name, load->indices.back());
@@ -75,18 +52,18 @@ const char* AttentionScheduler::Widen(const Block& name, const Axis& along, cons
 
 const char* AttentionScheduler::Scores(const PrimExpr& keys, Array<Stmt>* stages) {
   AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
-  stage.Keep(Masked(), masked_, {kKey, kRow});
+  stage.Keep(Masked(), masked_, OfTile({kKey, kRow}));
   Array<Buffer> inputs;
   if (const char* why = ProductsOfKeys(keys, &stage, &inputs, stages)) return why;
   if (!plan_.masked.empty()) {
-    for (const BufferLoad& load : plan_.MasksOfPairs(schedule_)) {
+    for (const BufferLoad& load : tile_.is_row ? std::vector<BufferLoad>() : plan_.MasksOfPairs(schedule_)) {
       const Buffer mask("mask", Widened(load->dtype), masked_->shape);
       if (const char* why = BringRows(plan_.masked, load, {kKey, keys}, tile_.IsFull(), mask, stages)) return why;
       stage.ReadCopy(load, mask, {kKey, kRow});
       inputs.push_back(mask);
       copies_.push_back(mask);
     }
-    if (const char* why = stage.Add(plan_.masked, {kKey, kRow})) return why;
+    if (const char* why = stage.Add(plan_.masked, OfTile({kKey, kRow}))) return why;
   }
   stages->push_back(Scheduled(stage, inputs, {masked_}));
   return nullptr;
@@ -99,16 +76,18 @@ const char* AttentionScheduler::ProductsOfKeys(const PrimExpr& keys, AttentionSt
   const bool is_own = count && UnitRows(*count) != *count;
   Buffer products = masked_;
   if (!plan_.masked.empty() || is_own) {
-    products = Buffer("products", masked_->dtype, {is_own ? I64(UnitRows(*count)) : masked_->shape[0], Filled()});
-    if (!plan_.masked.empty()) stage->Keep(scores, products, {kKey, kRow});
+    products = Buffer("products", masked_->dtype, OfRows({is_own ? I64(UnitRows(*count)) : masked_->shape[0]}));
+    if (!plan_.masked.empty()) stage->Keep(scores, products, OfTile({kKey, kRow}));
     if (!is_own) stage->Allocate(products);
   }
   const Axis depth{AttentionAxis::kDepth, ExtentOf(plan_.scores, AttentionAxis::kDepth)};
   if (!count) {
-    stage->ReadCopy(plan_.queries, queries_, {AttentionAxis::kDepth, kRow});
-    inputs->push_back(queries_);
+    if (!tile_.is_row) {
+      stage->ReadCopy(plan_.queries, queries_, {AttentionAxis::kDepth, kRow});
+      inputs->push_back(queries_);
+    }
     if (const char* why = Widen(plan_.scores, depth, keys, stage, inputs, stages)) return why;
-    return stage->Add(plan_.scores, {kKey, kRow, AttentionAxis::kDepth});
+    return stage->Add(plan_.scores, OfTile({kKey, kRow, AttentionAxis::kDepth}));
   }
   const Buffer copy("keys", DataType::Float(32), {keys, depth.extent});
   const Buffer pairs("key_pairs", DataType::Int(32), {products->shape[0], query_pairs_->shape[0]});
@@ -149,10 +128,9 @@ const char* AttentionScheduler::Product(const PrimExpr& keys, Array<Stmt>* stage
   for (const Buffer& buffer : {products_, correction_}) inputs.push_back(buffer);
   const Buffer next("next_products", whole->dtype, products_->shape);
   stage.Allocate(part);
-  const Array<PrimExpr> extents{IsByUnit(keys) ? part->shape[0] : ExtentOf(plan_.output, kColumn), part->shape[1]};
+  const Array<PrimExpr> extents = OfRows({IsByUnit(keys) ? part->shape[0] : ExtentOf(plan_.output, kColumn)});
   stage.AddValues("next_products", next, extents, [&](const Array<Var>& i) {
-    return BufferLoad(products_, {i[0], i[1]}) * CastTo(whole->dtype, BufferLoad(correction_, {i[1]})) +
-           BufferLoad(part, {i[0], i[1]});
+    return At(products_, i) * CastTo(whole->dtype, BufferLoad(correction_, RowOf(i))) + At(part, i);
   });
   stages->push_back(Updated(Scheduled(stage, inputs, {next}), products_, next));
   return nullptr;
@@ -163,11 +141,11 @@ const char* AttentionScheduler::ProductsOfValues(const PrimExpr& keys, const Buf
   const Axis columns{kColumn, ExtentOf(plan_.output, kColumn)};
   const auto count = tile_.has_unit ? AsConstInt(keys) : std::nullopt;
   if (!count) {
-    stage->Keep(WriteBuffer(plan_.weights), weights_, {kKey, kRow});
-    stage->Keep(WriteBuffer(plan_.output), products, {kColumn, kRow});
+    stage->Keep(WriteBuffer(plan_.weights), weights_, OfTile({kKey, kRow}));
+    stage->Keep(WriteBuffer(plan_.output), products, OfTile({kColumn, kRow}));
     inputs->push_back(weights_);
     if (const char* why = Widen(plan_.output, columns, keys, stage, inputs, stages)) return why;
-    return stage->Add(plan_.output, {kColumn, kRow, kKey});
+    return stage->Add(plan_.output, OfTile({kColumn, kRow, kKey}));
   }
   const Buffer copy("values", DataType::Float(32), {keys, columns.extent});
   const Buffer pairs = PairsBuffer("value_pairs", *count, columns.extent);

@@ -33,6 +33,7 @@ AttentionStage::Values AttentionStage::BindIterators(const Block& name, const At
   for (size_t i = 0; i < axes.size(); ++i) {
     const IterVar& iter = block->iter_vars[static_cast<int64_t>(i)];
     if (axes[i] == AttentionAxis::kUnit) values.inner[iter->var] = values.all[iter->var] = iter->dom->min;
+    if (axes[i] == AttentionAxis::kRow && tile_.is_row) values.Fix(iter, tile_.first_row);
     if (axes[i] < AttentionAxis::kBatch) continue;
     values.Fix(iter, tile_.batch[static_cast<size_t>(axes[i] - AttentionAxis::kBatch)]);
   }
@@ -101,12 +102,12 @@ void AttentionStage::ReadCopy(const BufferLoad& load, const Buffer& copy, Attent
 
 void AttentionStage::AddResult(const Buffer& whole, const Buffer& part) {
   const PrimExpr zero = I64(0), one = I64(1);
-  const PrimExpr width = part->shape[1];
+  const PrimExpr width = part->shape.back();
   const Var row("r", DataType::Int(64)), column("c", DataType::Int(64));
   Array<PrimExpr> indices, offset, shape;
   for (const int axis : plan_.buffers.at(whole.get())) {
     const bool is_row = axis == AttentionAxis::kRow, is_column = axis == AttentionAxis::kColumn;
-    indices.push_back(is_row ? PrimExpr(row) : is_column ? PrimExpr(column) : zero);
+    indices.push_back(is_row && !tile_.is_row ? PrimExpr(row) : is_column ? PrimExpr(column) : zero);
     shape.push_back(is_row ? part_.rows : is_column ? width : one);
     const bool is_batch = axis >= AttentionAxis::kBatch;
     offset.push_back(is_row     ? PrimExpr(tile_.first_row)
@@ -116,8 +117,16 @@ void AttentionStage::AddResult(const Buffer& whole, const Buffer& part) {
   const auto iter = [](const PrimExpr& extent, const Var& var) {
     return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
   };
-  AddBlock(SBlock({iter(part_.rows, row), iter(width, column)}, {}, {}, std::string(whole->name),
-                  BufferStore(ViewOf(whole, offset, shape), BufferLoad(part, {row, column}), indices)));
+  Array<IterVar> iters;
+  Array<PrimExpr> at;
+  if (!tile_.is_row) {
+    iters.push_back(iter(part_.rows, row));
+    at.push_back(row);
+  }
+  iters.push_back(iter(width, column));
+  at.push_back(column);
+  AddBlock(SBlock(iters, {}, {}, std::string(whole->name),
+                  BufferStore(ViewOf(whole, offset, shape), BufferLoad(part, at), indices)));
 }
 
 Stmt AttentionStage::Scheduled(const Target& target, const Array<Buffer>& inputs, const Array<Buffer>& outputs,

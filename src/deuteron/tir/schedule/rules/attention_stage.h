@@ -16,6 +16,8 @@ struct AttentionTile {
   /// How many rows: `height`, or fewer; a variable where the last tile has fewer than the others.
   PrimExpr rows;
   int64_t height = 0;
+  /// Of one row, without an axis of rows.
+  bool is_row = false;
   /// The first key of a block of keys, which has so many; 0: all keys are one.
   Var first_key{"first_key", DataType::Int(64)};
   int64_t block = 0;
@@ -27,9 +29,10 @@ struct AttentionTile {
   bool has_unit = false;
 };
 
-/// The tile with the least work on that target for an element of the scores; null in `why_not` if it is chosen.
-AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const Target& target,
-                                  const char** why_not);
+/// The tile with the least work on that target for an element of the scores.
+AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const Target& target);
+/// A tile of one row.
+AttentionTile RowOfAttention(const AttentionPlan& plan);
 
 /// What of a tile a stage computes.
 struct AttentionPart {
@@ -57,7 +60,7 @@ class AttentionStage : public TileStage {
   const char* AddCopy(const Block& name, const BufferLoad& load, const Buffer& copy, const AttentionAxes& axes);
   /// Blocks that are added next read the copy instead, whose dimensions are these axes.
   void ReadCopy(const BufferLoad& load, const Buffer& copy, AttentionAxes axes);
-  /// Adds a block that copies rows and columns to where the second product would write them.
+  /// Adds a block that copies rows and columns, or the columns of a row, to where the second product would write them.
   void AddResult(const Buffer& whole, const Buffer& part);
   /// The stage, scheduled, on the tensors themselves. `inputs` and `outputs`: buffers of the tile; `allocated` receives
   /// those of the stage.

@@ -25,7 +25,7 @@ constexpr int64_t kUnknownRows = 2 * kUnknownExtent;
 /// Blocks of keys are no shorter than this, and multiples of it: loops over keys take so many at a time.
 constexpr int64_t kKeysOfStep = 32;
 /// Of fewer rows than a vector has lanes, so many times as much is computed as is needed: keys and values that come
-/// from memory take that long to load.
+/// from memory take that long to load. Of fewer than that, each is computed alone.
 constexpr int64_t kMostInVain = 4;
 /// Of a block of scores: written by the product; read for the maximum, for the exponentials and by the second product;
 /// the exponentials written.
@@ -35,6 +35,9 @@ constexpr double kPassesOverScores = 5;
 constexpr double kCyclesOfBlock = 500, kCyclesOfUnitBlock = 2500;
 /// Of as many rows of one set of the first cache a tile of the unit still finds all.
 constexpr int64_t kMostRowsOfSet = 4;
+
+/// Of a row that is computed alone: its scores take little room.
+constexpr int64_t kKeysOfRow = 256;
 
 class TileChooser {
  public:
@@ -177,28 +180,35 @@ class TileChooser {
 
 }  // namespace
 
-AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const Target& target,
-                                  const char** why_not) {
+AttentionTile RowOfAttention(const AttentionPlan& plan) {
   AttentionTile tile;
+  tile.is_row = true;
+  tile.rows = I64(1);
+  tile.height = 1;
+  if (const auto keys = AsConstInt(plan.keys); !keys || *keys > kKeysOfRow) tile.block = kKeysOfRow;
+  for (size_t i = 0; i < plan.batch.size(); ++i) {
+    tile.batch.push_back(Var("b" + std::to_string(i), DataType::Int(64)));
+  }
+  return tile;
+}
+
+AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const Target& target) {
+  AttentionTile tile = RowOfAttention(plan);
   const auto rows = AsConstInt(plan.rows);
-  const bool are_few = rows && *rows < target.machine.Lanes(32) / kMostInVain;
-  *why_not = are_few ? "it has too few rows for a vector" : nullptr;
-  if (*why_not != nullptr) return tile;
+  if (rows && *rows < target.machine.Lanes(32) / kMostInVain) return tile;
   TileChooser::Choice choice = TileChooser(schedule, plan, target, /*has_unit=*/false).Run();
   if (UnitMultiplies(schedule, plan, target)) {
     const TileChooser::Choice by_unit = TileChooser(schedule, plan, target, /*has_unit=*/true).Run();
     tile.has_unit = by_unit.cycles < choice.cycles;
     if (tile.has_unit) choice = by_unit;
   }
+  tile.is_row = false;
   tile.height = choice.height;
   tile.block = choice.block;
   if (rows && (*rows % tile.height == 0 || *rows < tile.height)) {
     tile.rows = I64(std::min(*rows, tile.height));
   } else {
     tile.rows = Var("rows", DataType::Int(64));
-  }
-  for (size_t i = 0; i < plan.batch.size(); ++i) {
-    tile.batch.push_back(Var("b" + std::to_string(i), DataType::Int(64)));
   }
   return tile;
 }
