@@ -97,6 +97,12 @@ def experts():
         for k, normalise in [(1, 0), (2, 0), (2, 1)]:
             for activation in ("relu", "gelu", "silu", "identity"):
                 yield contrib("MoE", [x, router, first, Const(f(count, inner)), second, Const(bias)], k=k, normalize_routing_weights=normalise, activation_type=activation)
+    # One token; more than one of most experts; none of the last, whose weights are no numbers.
+    far, no_numbers = f(17, 8, seed=3), f(8, inner, wide, seed=1)
+    far[:, 7], no_numbers[7] = -100, np.nan
+    for tokens in (1, 17):
+        for weights in (Const(no_numbers), no_numbers):
+            yield contrib("MoE", [f(tokens, wide), far[:tokens], weights, None, Const(f(8, wide, inner, seed=2))], k=3, activation_type="silu")
     both = Const(f(count, 2 * inner, wide, seed=1))
     for limits in ({}, {"activation_alpha": 1.702, "activation_beta": 1.0, "swiglu_limit": 1.0}):
         swiglu = {"k": 2, "activation_type": "swiglu", "swiglu_fusion": 1, "normalize_routing_weights": 1, **limits}
