@@ -60,6 +60,8 @@ def to_tensor(value: Any, dtype: str) -> Any:
         return tvm_ffi.from_dlpack(value.detach().resolve_neg())
     if hasattr(value, "__dlpack__") and not isinstance(value, np.generic):
         return tvm_ffi.from_dlpack(value)
+    if isinstance(value, (bytes, str)):
+        raise UsageError(f"{type(value).__name__} is no tensor of {dtype}; numpy.frombuffer makes one of bytes")
     return _from_numpy(np.asarray(value, dtype=numpy_dtype(dtype)))
 
 

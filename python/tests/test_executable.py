@@ -185,7 +185,8 @@ def test_out_may_overlap_an_input(exe, x):
         ((np.array(["text"]),), 'input "x": a tensor of <U4; tensors hold real numbers'),
         ((np.zeros((5, 3), np.complex64),), 'input "x": a tensor of complex64; tensors hold real numbers'),
         ((None,), 'input "x": None is no tensor of float32'),
-        (("text",), 'input "x": could not convert string to float'),
+        (("text",), 'input "x": str is no tensor of float32'),
+        ((bytes(1 << 20),), 'input "x": bytes is no tensor of float32; numpy.frombuffer makes one of bytes'),
         ((object(),), 'input "x": float() argument'),
     ],
 )

@@ -347,7 +347,9 @@ def cases(folder):
     yield "operator younger than the opset", model([node("Erf", ["x"], ["y"])], opset=3), [], UNSUPPORTED, ["Erf", "version 3"]
     yield "opset below the first", model([node("Relu", ["x"], ["y"])], opset=-1), [], UNSUPPORTED, ["-1"]
     yield ("unsupported dtype", model([node("Identity", ["x"], ["y"])], inputs=[value("x", dtype=TensorProto.STRING)]), [],
-           UNSUPPORTED, ["string", "x"])
+           UNSUPPORTED, ["string", "x", "look texts up before the model"])
+    yield ("complex dtype", model([node("Identity", ["x"], ["y"])], inputs=[value("x", dtype=TensorProto.COMPLEX64)]), [],
+           UNSUPPORTED, ["complex64", "x", "real and imaginary parts along an axis"])
     yield ("cycle", model([node("Add", ["x", "b"], ["a"], "/first"), node("Relu", ["a"], ["b"], "/second"),
                            node("Relu", ["b"], ["y"])]), [], MODEL, ["cycle", "/first", "/second"])
     yield "undefined name", model([node("Add", ["x", "ghost"], ["y"], "/add")]), [], MODEL, ["ghost", "/add"]

@@ -101,7 +101,7 @@ void Importer::BindInitializers(const GraphProto& graph, Scope* scope) {
   }
   if (!graph.sparse_initializers.empty()) {
     DEUTERON_THROW(UnsupportedError) << "initializer '" << graph.sparse_initializers[0]
-                                     << "' is a sparse tensor, which is not supported";
+                                     << "' is a sparse tensor: export it as a dense one";
   }
 }
 

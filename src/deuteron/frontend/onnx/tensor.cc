@@ -155,10 +155,14 @@ DataType ToDataType(int64_t element_type, const std::string& where) {
   }
   switch (static_cast<ElementType>(element_type)) {
     case ElementType::kString:
+      DEUTERON_THROW(UnsupportedError) << where
+                                       << " is of dtype string, and tensors hold numbers: look texts up before "
+                                       << "the model, and give it their numbers";
     case ElementType::kComplex64:
     case ElementType::kComplex128:
       DEUTERON_THROW(UnsupportedError) << where << " is of dtype " << ElementTypeName(element_type)
-                                       << ", which is not supported";
+                                       << ", and tensors hold real numbers: export the model with real and imaginary "
+                                       << "parts along an axis of their own, as DFT has them";
     default:
       return DataType(ElementTypeName(element_type));
   }
