@@ -110,7 +110,7 @@ static void* run_often(void* argument) {
 
 static void check_what_is_refused(const DeuteronModel* model, DeuteronInstance* instance) {
   float data[8] = {0};
-  int64_t shape[2] = {1, 3}, wrong[2] = {2, 2};
+  int64_t shape[2] = {1, 3}, wrong[2] = {2, 2}, negative[2] = {-3, 2};
   DLTensor x = view(data, 2, shape, NULL), w = view(data, 2, wrong, NULL), y = view(data, 2, wrong, NULL);
   const DLTensor* inputs[2];
   DLTensor* outputs[1];
@@ -143,6 +143,13 @@ static void check_what_is_refused(const DeuteronModel* model, DeuteronInstance* 
   w.dtype.code = 99;
   REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 has no dtype (of code 99)");
   w.dtype.code = kDLFloat;
+  w.dtype.lanes = 0;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR,
+          "input 1 has no dtype (of 32 bits and 0 lanes); numbers have 1 lane");
+  w.dtype.lanes = 1;
+  w.shape = negative;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 has a negative extent: -3");
+  w.shape = wrong;
   REFUSED(DeuteronRun(instance, NULL, 2, outputs, 1), DEUTERON_USAGE_ERROR, "inputs are a null pointer");
   w.device.device_type = kDLCUDA;
   REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "memory of the CPU");

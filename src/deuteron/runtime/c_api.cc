@@ -81,7 +81,14 @@ std::vector<Tensor> Views(const DLTensor* const* tensors, size_t count, const ch
     if (tensor.dtype.code > kDLFloat4_e2m1fn) {
       DEUTERON_THROW(UsageError) << what << " " << i << " has no dtype (of code " << int{tensor.dtype.code} << ")";
     }
+    if (tensor.dtype.bits == 0 || tensor.dtype.lanes == 0) {
+      DEUTERON_THROW(UsageError) << what << " " << i << " has no dtype (of " << int{tensor.dtype.bits} << " bits and "
+                                 << tensor.dtype.lanes << " lanes); numbers have 1 lane";
+    }
     const std::span<const int64_t> shape(tensor.shape, tensor.ndim);
+    for (const int64_t extent : shape) {
+      if (extent < 0) DEUTERON_THROW(UsageError) << what << " " << i << " has a negative extent: " << extent;
+    }
     if (TensorBytes(shape, tensor.dtype) > 0 && tensor.data == nullptr) {
       DEUTERON_THROW(UsageError) << what << " " << i << ", " << DescribeTensor(tensor) << ", has no data";
     }
