@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -39,17 +40,54 @@ bool MayCopyRows(const SBlock& block, const MatmulRoles& roles, const BufferLoad
                      [&](const PrimExpr& index) { return index.same_as(row->var); });
 }
 
-/// Panels of so many columns that share a copy of A and leave work for all threads.
-int64_t SharersOfCopy(const SBlock& block, size_t row, int64_t columns, const ContractionPlan& plan,
-                      const Target& target) {
-  const int64_t panels = plan.vector_extent / columns;
+/// Products of a batch, and rows beside those of an axis.
+int64_t OthersThan(const SBlock& block, size_t row, const ContractionPlan& plan) {
   int64_t others = 1;
   for (size_t i = 0; i < plan.vector; ++i) {
     const IterVar& axis = block->iter_vars[i];
     if (i != row && axis->type == IterVarType::kSpatial) others *= AssumedExtent(axis->dom->extent);
   }
-  const int64_t pieces = CostModel(target.machine).EnoughPieces();
-  return LargestDivisor(panels, std::max<int64_t>(panels * others / pieces, 1));
+  return others;
+}
+
+/// Panels of so many columns that share a copy of A and leave so many pieces of work.
+int64_t SharersOfCopy(const SBlock& block, size_t row, int64_t columns, const ContractionPlan& plan, int64_t pieces) {
+  const int64_t panels = plan.vector_extent / columns;
+  return LargestDivisor(panels, std::max<int64_t>(panels * OthersThan(block, row, plan) / pieces, 1));
+}
+
+/// Rows of A that are widened: by all threads, for all, in which case each gets most from others, at so many cycles for
+/// a step of a vector of a row; or in copies that so many panels share (0: in none), by the thread that reads them.
+struct WidenedRows {
+  double cycles = 0;
+  int64_t sharers = 0;
+  double cycles_of_copy = 0;
+};
+
+/// The same of tiles of so many rows and vectors; `cycles` are those of their steps.
+WidenedRows WidenRows(const SBlock& block, size_t row, const CostModel::TileRows& tile, int64_t vectors,
+                      const ContractionPlan& plan, const Target& target) {
+  const Machine& machine = target.machine;
+  // Each thread has its own rows, or few sums wait for each other, which a copy does not let be cut (CutSums).
+  if (machine.threads == 1 || plan.shares_rows || tile.rows * vectors <= machine.latency * machine.vector_pipes)
+    return {};
+  const CostModel costs(machine);
+  const auto threads = static_cast<double>(machine.threads);
+  constexpr int64_t kBytes = sizeof(float);
+  const double widening = costs.CyclesToWiden() / static_cast<double>(plan.lanes) + costs.CyclesOfCopy(kBytes) / 2;
+  const double exchange = costs.CyclesOfExchange(kBytes * (threads - 1) / threads);
+  const auto all_vectors = static_cast<double>(plan.vector_extent / plan.lanes);
+  const int64_t columns = vectors * plan.lanes, others = OthersThan(block, row, plan);
+  const double cycles = (widening / threads + exchange) * threads / all_vectors;
+  const int64_t sharers = SharersOfCopy(block, row, columns, plan, machine.threads);
+  if (sharers == 1) return {.cycles = cycles};  // what each tile may as well do
+  // Of fewer pieces of work some threads may have more than others.
+  const auto rounds = [&](int64_t pieces) { return (pieces + machine.threads - 1) / machine.threads; };
+  const int64_t panels = plan.vector_extent / columns * others;
+  const double balance = static_cast<double>(rounds(panels / sharers) * sharers) / static_cast<double>(rounds(panels));
+  return {.cycles = cycles,
+          .sharers = sharers,
+          .cycles_of_copy = (balance - 1) * tile.cycles + widening / static_cast<double>(sharers * vectors)};
 }
 
 /// A part of the rows has so many that the partial tile at its end does not count.
@@ -113,7 +151,7 @@ constexpr double kLeastGainOfCopy = 1.1;
 /// Chooses rows and vectors by the cycles of their steps. Of B in blocks of `channels` a tile has a whole block if it
 /// can: its panel is one run of memory then.
 void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad& a, const std::vector<size_t>& row_axes,
-                std::optional<int64_t> channels, const Target& target, ContractionPlan* plan) {
+                std::optional<int64_t> channels, bool is_widened, const Target& target, ContractionPlan* plan) {
   const CostModel costs(target.machine);
   const int64_t budget = costs.Accumulators();
   const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
@@ -130,8 +168,7 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   const int64_t piece = std::max<int64_t>(all_vectors / target.machine.threads, 1);
   double least = 0;
   const auto consider = [&](std::optional<size_t> row, int64_t vectors, const CostModel::TileRows& choice,
-                            double copying, int64_t copied_for) {
-    const double cycles = copied_for == 0 ? choice.cycles : kLeastGainOfCopy * (choice.cycles + copying);
+                            double cycles, int64_t copied_for, bool widens_copy = false) {
     if (least != 0 && cycles >= least) return;
     least = cycles;
     plan->row = row;
@@ -140,6 +177,7 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     plan->row_parts = row ? PartsOfRows(block, row_axes, *row, *plan, target) : 1;
     plan->rows_divide = !row || extent_of(*row).value_or(1) / plan->row_parts % choice.rows == 0;
     plan->copied_for = copied_for;
+    plan->widens_copy = widens_copy;
   };
   // A partial tile at the end of one group's channels would reach into the next group's: there rows divide.
   const Array<PrimExpr> output = GetReductionUpdate(block)->indices;
@@ -180,16 +218,26 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     if (all_vectors % vectors != 0) continue;
     const int64_t most = std::max<int64_t>(costs.MostRows(vectors), 1);
     if (vectors > (num_rows <= most ? std::max(panel, piece) : panel) && vectors > 1) continue;
-    if (row_axes.empty()) consider(std::nullopt, vectors, {1, costs.CyclesOfTileStep(1, vectors)}, 0, 0);
+    if (row_axes.empty()) {
+      const CostModel::TileRows none{1, costs.CyclesOfTileStep(1, vectors)};
+      consider(std::nullopt, vectors, none, none.cycles, 0);
+    }
     for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
       const IterVar& row = block->iter_vars[*axis];
       if (!extent_of(*axis) && (has_known_rows || axis != last_open)) continue;
       const int64_t streams = MostStreams(a, row, target);
-      consider(*axis, vectors, choose_rows(*axis, std::min(most, streams), vectors), 0, 0);
-      if (streams >= most || !MayCopyRows(block, roles, a, row, target)) continue;
-      const int64_t sharers = SharersOfCopy(block, *axis, vectors * plan->lanes, *plan, target);
+      const bool may_copy = MayCopyRows(block, roles, a, row, target);
+      const CostModel::TileRows tile = choose_rows(*axis, std::min(most, streams), vectors);
+      const WidenedRows widened =
+          is_widened && may_copy ? WidenRows(block, *axis, tile, vectors, *plan, target) : WidenedRows();
+      consider(*axis, vectors, tile, tile.cycles + widened.cycles, 0);
+      if (widened.sharers > 0)
+        consider(*axis, vectors, tile, tile.cycles + widened.cycles_of_copy, widened.sharers, /*widens_copy=*/true);
+      if (streams >= most || !may_copy) continue;
+      const int64_t sharers = SharersOfCopy(block, *axis, vectors * plan->lanes, *plan, costs.EnoughPieces());
       const double copying = costs.CyclesOfCopy(a->buffer->dtype.bytes()) / static_cast<double>(sharers * vectors);
-      consider(*axis, vectors, choose_rows(*axis, most, vectors), copying, sharers);
+      const CostModel::TileRows copied = choose_rows(*axis, most, vectors);
+      consider(*axis, vectors, copied, kLeastGainOfCopy * (copied.cycles + copying), sharers);
     }
     if (channels) break;
   }
@@ -232,14 +280,21 @@ constexpr double kLeastGainOfMoreRows = 2;
 /// B. A block has whole tiles of the `rows` that A has.
 int64_t BytesOfPassingRows(int64_t a_bytes, int64_t b_bytes, int64_t rows, const ContractionPlan& plan,
                            const Target& target) {
-  // What dequantises a panel reads it again for each block: these may take the rest of the cache.
-  const int64_t beside = plan.DequantizesPanels() ? 2 * plan.a_budget : plan.a_budget;
+  // What dequantises a panel, or fills one that lies in the first cache, reads it again for each block: these may take
+  // the rest of the second.
+  const int64_t beside = plan.DequantizesPanels() || plan.fills_panels ? 2 * plan.a_budget : plan.a_budget;
   if (plan.copied_for != 0) return beside;
   const CostModel costs(target.machine);
   const int64_t tile = std::max<int64_t>(a_bytes / rows * plan.num_rows, 1);
   const auto times = [](int64_t whole, int64_t part) { return static_cast<double>((whole + part - 1) / part); };
   const double panels = times(plan.vector_extent, plan.num_vectors * plan.lanes);
-  const double of_b = costs.SecondsToMove(static_cast<double>(b_bytes));
+  double of_b = costs.SecondsToMove(static_cast<double>(b_bytes));
+  // The first rows of each block widen all of B.
+  if (plan.fills_panels) {
+    const int64_t vector_bytes = target.machine.vector_bits / 8;
+    const double cycles = costs.CyclesToWiden() + costs.CyclesOfCopy(vector_bytes) / 2;
+    of_b += costs.SecondsOfCycles(cycles * 2 * static_cast<double>(b_bytes) / static_cast<double>(vector_bytes));
+  }
   double least = times(a_bytes, std::max(beside / tile * tile, tile)) * of_b;
   int64_t best = beside;
   for (const int64_t bytes : {target.machine.l3.Share() / 2, a_bytes}) {
@@ -257,9 +312,9 @@ int64_t BytesOfPassingRows(int64_t a_bytes, int64_t b_bytes, int64_t rows, const
 /// So many columns are assumed where the run tells their number: whole panels.
 int64_t AssumedColumns(int64_t panel) { return (kUnknownExtent + panel - 1) / panel * panel; }
 
-/// Chooses a tile whose vectors divide their axis; false if there is none.
+/// Chooses a tile whose vectors divide their axis; false if there is none. `widened` is what plan->widened stores.
 bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
-                      const Target& target, ContractionPlan* plan) {
+                      const Buffer& widened, const Target& target, ContractionPlan* plan) {
   // B runs along its own free axis: the second operand if both do, unless the result runs along that of the first,
   // whole vectors of it, and the second was not laid out in blocks on purpose.
   const CostModel costs(target.machine);
@@ -297,10 +352,13 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   plan->a_bytes = BytesOfProduct(block, roles, a);
   plan->a_budget = costs.BesidePanelBytes();
   plan->has_whole_vectors = true;
+  // Panels that are widened are filled by each thread, whose work is that of the numbers that they hold.
+  const bool widens_b = !plan->panels.empty() && Is16BitFloat(b->dtype);
+  const int64_t panel_bytes = LeastBytesOfProduct(block, roles, b) * (widens_b ? 2 : 1);
   plan->shares_rows =
-      target.machine.threads > 1 && ThreadsShareRows(static_cast<double>(LeastBytesOfProduct(block, roles, a)),
-                                                     static_cast<double>(LeastBytesOfProduct(block, roles, b)));
-  ChooseTile(block, roles, a, row_axes, channels, target, plan);
+      target.machine.threads > 1 &&
+      ThreadsShareRows(static_cast<double>(LeastBytesOfProduct(block, roles, a)), static_cast<double>(panel_bytes));
+  ChooseTile(block, roles, a, row_axes, channels, a->buffer.same_as(widened), target, plan);
   const auto is_loop = [&](size_t axis) { return extent_of(axis) != 1; };
   if (const auto last = std::find_if(roles.k.rbegin(), roles.k.rend(), is_loop); last != roles.k.rend()) {
     const IterVar& step = block->iter_vars[*last];
@@ -402,7 +460,8 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   if (!written) return false;
   Target target = any_target;
   if (written->source->kind == ExprKind::kCall) target.machine = MachineOfPairs(target.machine);
-  const bool whole = PlanWholeVectors(block, roles, written->indices, target, plan);
+  const Buffer widened = plan->widened.empty() ? Buffer() : schedule.WriteBuffer(plan->widened);
+  const bool whole = PlanWholeVectors(block, roles, written->indices, widened, target, plan);
   if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {
     ContractionPlan pixels{.anchor = plan->anchor,
                            .epilogue = plan->epilogue,

@@ -74,8 +74,10 @@ struct ContractionPlan {
   Block sums;
   /// The block that adds up a tile's sums, where they are a part of the whole sum.
   Block tile_sums;
-  /// Panels that share a copy of A's rows, laid out for the tiles; 0: A is read where it lies.
+  /// Panels that share a copy of A's rows; 0: A is read where it lies. The copy is laid out for the tiles, or what
+  /// `widened` stores, as it lies.
   int64_t copied_for = 0;
+  bool widens_copy = false;
   /// How many steps of the sum before vectors of B are loaded they are asked for.
   int64_t prefetch_steps = 0;
   /// Pieces of work that threads should find where they do not share rows.

@@ -139,7 +139,7 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
   // The error of a long sum would be that of a single accumulator. Integers have none.
   if (!is_kept && (steps <= in_tile || !is_float)) return;
   // A copy of A is cut between vectors.
-  const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
+  const int64_t unit = plan->copied_for != 0 && !plan->widens_copy ? plan->lanes : 1;
   const int64_t length =
       unit * LengthOfPart(CeilDiv(axis->length, unit), (is_float ? in_tile : in_memory) / (axis->inner * unit));
   const int64_t parts = axis->outer * CeilDiv(axis->length, length);

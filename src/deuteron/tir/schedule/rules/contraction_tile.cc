@@ -298,13 +298,15 @@ void SumParts(Schedule* schedule, const ContractionPlan& plan, const Contraction
   }
 }
 
+/// The operand that has the rows, before sums are cut.
+Buffer OperandOfRows(const Schedule& schedule, const ContractionPlan& plan) {
+  const MatmulRoles roles = *ClassifyBlock(schedule.Get(plan.anchor)).matmul;
+  return (Contains(roles.m, *plan.row) ? roles.lhs_load : roles.rhs_load)->buffer;
+}
+
 /// The rows of A that an iteration around the panels reads, a vector of each row after the other: tiles read
 /// neighbouring lines then, which do not compete for places in the caches.
-void CopyRows(Schedule* schedule, const ContractionPlan& plan, ContractionNest* nest) {
-  const SBlock block = schedule->Get(plan.anchor);
-  const MatmulRoles roles = *ClassifyBlock(block).matmul;
-  const bool rows_are_lhs = Contains(roles.m, *plan.row);
-  const Buffer a = (rows_are_lhs ? roles.lhs_load : roles.rhs_load)->buffer;
+void CopyRows(Schedule* schedule, const ContractionPlan& plan, const Buffer& a, ContractionNest* nest) {
   const Block copy = CopyOperand(schedule, plan.anchor, a);
   const auto depth = static_cast<int64_t>(a->shape.size()) - 1;
   std::vector<LayoutDim> layout = {LayoutDim::Outer(depth, plan.lanes)};
@@ -333,10 +335,14 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
 
 void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& target) {
   plan.sums = plan.anchor;
+  const Buffer copied = plan.copied_for != 0 && !plan.widens_copy ? OperandOfRows(*schedule, plan) : Buffer();
   if (plan.tile_depth != 0) SplitSums(schedule, &plan);
   ContractionNest nest = CutLoops(schedule, plan);
-  if (nest.panels) {
-    CopyRows(schedule, plan, &nest);
+  if (plan.widens_copy && nest.panels) {
+    schedule->ComputeAt(plan.widened, nest.outer.back());
+    VectorizeInner(schedule, plan.widened, schedule->GetLoops(plan.widened).size() - 1, Lanes(target));
+  } else if (nest.panels) {
+    CopyRows(schedule, plan, copied, &nest);
     if (!plan.widened.empty()) schedule->ComputeInline(plan.widened);
   } else if (plan.widens_by_tile) {
     schedule->ComputeAt(plan.widened, nest.TileLoop());
