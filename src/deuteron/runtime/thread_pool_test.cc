@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "deuteron/runtime/float_mode.h"
 #include "deuteron/support/sanitizers.h"
 
 namespace deuteron::runtime {
@@ -47,6 +48,30 @@ TEST(ParallelFor, CoversEveryIndexOnceWithPiecesOfTheGrain) {
     }
   }
   EXPECT_EQ(ParallelFor(2, 0, 1, &Visits::Body, nullptr), 0);
+}
+
+/// All pieces are computed in the mode of the caller, which has its own again.
+TEST(ParallelFor, ComputesInTheModeOfTheCaller) {
+  struct Modes {
+    const FloatMode callers;
+    std::atomic<int> others{0};
+    static int Body(void* closure, int64_t, int64_t) {
+      auto* self = static_cast<Modes*>(closure);
+      if (FloatMode::OfThread() != self->callers) ++self->others;
+      return 0;
+    }
+  };
+  const FloatMode before = FloatMode::OfThread();
+  for (const FloatMode mode : {before.WithoutDenormals(), before}) {
+    const FloatModeScope scope(mode);
+    for (int i = 0; i < 50; ++i) {
+      Modes modes{FloatMode::OfThread()};
+      EXPECT_EQ(modes.callers, mode);
+      ParallelFor(4, 64, 1, &Modes::Body, &modes);
+      EXPECT_EQ(modes.others, 0);
+    }
+  }
+  EXPECT_EQ(FloatMode::OfThread(), before);
 }
 
 TEST(ParallelFor, PiecesDoNotDependOnWhoRunsThem) {

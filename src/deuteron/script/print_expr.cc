@@ -287,9 +287,8 @@ void Printer::PrintIntrinsic(const tir::CallNode* call, Precedence context) {
   const bool inferable =
       says_dtype || (info == nullptr && name == "tir.call_packed" && call->dtype == DataType::Int(32)) ||
       (info != nullptr && !call->args.empty() &&
-       (info->kind == IntrinKind::kPredicate ? call->dtype == DataType::Bool(call->args[0].dtype().lanes())
-        : info->kind == IntrinKind::kFloatDot
-            ? call->dtype == DataType::Float(32, call->args[0].dtype().lanes())
+       (info->kind == IntrinKind::kPredicate  ? call->dtype == DataType::Bool(call->args[0].dtype().lanes())
+        : info->kind == IntrinKind::kFloatDot ? call->dtype == DataType::Float(32, call->args[0].dtype().lanes())
         : info->kind == IntrinKind::kFloatPair
             ? call->dtype == DataType::Int(32, call->args[0].dtype().lanes())
             : call->dtype == call->args[name == "tir.if_then_else" && call->args.size() == 3 ? 1 : 0].dtype()));

@@ -183,8 +183,8 @@ llvm::Value* KernelEmitter::EmitFloatPair(llvm::Value* low, llvm::Value* high) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(low->getType());
   const bool has_instruction = target_.HasFeature("avx512bf16") && target_.HasFeature("avx512vl");
   if (has_instruction && vector != nullptr && vector->getNumElements() % lanes == 0) {
-    const auto id = is_wide ? llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512
-                            : llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_256;
+    const auto id =
+        is_wide ? llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512 : llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_256;
     std::vector<int> side_by_side;
     for (int i = 0; i < static_cast<int>(lanes); ++i) {
       side_by_side.push_back(i);
@@ -216,7 +216,18 @@ llvm::Value* KernelEmitter::RoundToOddFloat32(llvm::Value* value) {
   llvm::Value* toward_zero = builder_.CreateSub(bits, builder_.CreateZExt(too_far, i32));
   llvm::Value* odd = builder_.CreateOr(toward_zero, llvm::ConstantInt::get(i32, 1));
   llvm::Value* inexact = builder_.CreateFCmpONE(back, value);
-  return builder_.CreateBitCast(builder_.CreateSelect(inexact, odd, bits), nearest->getType());
+  llvm::Value* normal = builder_.CreateSelect(inexact, odd, bits);
+  // Runs may be told to make zeros of denormal numbers (runtime/float_mode.h), which are multiples of 2^-149.
+  llvm::Value* magnitude = Unary(llvm::Intrinsic::fabs, value);
+  const auto constant = [&](double number) { return llvm::ConstantFP::get(value->getType(), number); };
+  llvm::Value* is_denormal = builder_.CreateFCmpOLT(magnitude, constant(0x1p-126));
+  llvm::Value* multiple =
+      builder_.CreateSelect(is_denormal, builder_.CreateFMul(magnitude, constant(0x1p149)), constant(0));
+  llvm::Value* whole = builder_.CreateFPToSI(multiple, i32);
+  llvm::Value* is_between = builder_.CreateFCmpONE(builder_.CreateSIToFP(whole, value->getType()), multiple);
+  llvm::Value* denormal = builder_.CreateOr(whole, builder_.CreateZExt(is_between, i32));
+  denormal = builder_.CreateOr(denormal, builder_.CreateAnd(bits, llvm::ConstantInt::get(i32, kSign32)));
+  return builder_.CreateBitCast(builder_.CreateSelect(is_denormal, denormal, normal), nearest->getType());
 }
 
 }  // namespace deuteron::codegen
