@@ -1,5 +1,6 @@
 /// \file
 /// Calls: kernels, functions of the module, external functions, allocations.
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -194,6 +195,15 @@ void FunctionCompiler::CompileOperator(const relax::Var& var, const relax::CallN
   }
   // A node of a model; other places are lines of text.
   if (span_.defined() && span_->line == 0) {
+    const auto has_shape = [](const relax::Expr& arg) {
+      const auto* tensor = arg.ty().as<TensorTypeNode>();
+      return tensor == nullptr || tensor->has_shape();
+    };
+    if (has_shape(var) && std::all_of(call->args.begin(), call->args.end(), has_shape)) {
+      DEUTERON_THROW(UnsupportedError) << "node '" << std::string(span_->source) << "': no kernel was made for " << name
+                                       << ": LegalizeOps did not run, or passes before it that `--bisect-limit`, or "
+                                       << "`--disable-pass`, leaves out";
+    }
     DEUTERON_THROW(UnsupportedError) << "node '" << std::string(span_->source)
                                      << "': too little is known of the shapes "
                                      << "of its operands to compute " << name << "; fix them with --shape";

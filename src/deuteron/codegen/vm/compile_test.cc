@@ -263,10 +263,10 @@ TEST_F(CompileTest, MatchCastBindsSymbolsAndChecks) {
 
 /// What no kernel was made for is told in the words of whoever wrote it: of a model by its node.
 TEST_F(CompileTest, NamesTheNodeThatNoKernelWasMadeFor) {
-  const Type type = TensorType::WithNDim(1, kF32);
-  const Var x("x", type);
+  Type type = TensorType::WithNDim(1, kF32);
   const auto error_of = [&](const Span& span) -> std::string {
     module_ = IRModule::Empty();
+    const Var x("x", type);
     const Var y("y", type);
     const relax::Call call(Op::Get("relax.exp"), {x}, Attrs(), {}, span);
     call->ty = type;
@@ -283,6 +283,8 @@ TEST_F(CompileTest, NamesTheNodeThatNoKernelWasMadeFor) {
             "UnsupportedError: node '/fc': too little is known of the shapes of its operands to compute exp; fix them "
             "with --shape");
   EXPECT_THAT(error_of(Span("m.py", 3, 1)), testing::HasSubstr("LegalizeOps"));
+  type = TensorType({I64(2)}, kF32);
+  EXPECT_THAT(error_of(Span("/fc")), testing::HasSubstr("no kernel was made for exp: LegalizeOps did not run"));
 }
 
 /// Of a size that a match_cast tells, each branch computes what it needs: the other one has not run.

@@ -24,7 +24,7 @@ bool UnitMultiplies(const Schedule& schedule, const AttentionPlan& plan, const T
     const SBlock block = schedule.Get(name);
     const MatmulRoles roles = *ClassifyBlock(block).matmul;
     const auto is_narrow = [](const BufferLoad& load) { return load->dtype.is_bfloat16(); };
-    return block->annotations.count(kMayRound) != 0 || is_narrow(roles.lhs_load) || is_narrow(roles.rhs_load);
+    return block->annotations.count(kMayRound) != 0 || (is_narrow(roles.lhs_load) && is_narrow(roles.rhs_load));
   };
   if (!FindMatrixUnit(target, Dot()) || !is_rounded(plan.scores) || !is_rounded(plan.output)) return false;
   const auto depth = AsConstInt(plan.ExtentOf(schedule, plan.scores, AttentionAxis::kDepth));
