@@ -190,7 +190,7 @@ std::string FindCompiler(SourceLanguage language, const SourceCompiler& compiler
     path_list += ":" + EnvironmentVariable("CUDA_HOME") + "/bin:/usr/local/cuda/bin";
   std::istringstream folders(path_list);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string path = (fs::path(folder) / program).string();
+    std::string path = (fs::path(folder) / program).string();
     if (access(path.c_str(), X_OK) == 0) return path;
   }
   return "";

@@ -123,7 +123,7 @@ const char* AttentionScheduler::Softmax(const PrimExpr& keys, Array<Stmt>* stage
   const Buffer maximum = WriteBuffer(plan_.maximum), sum = WriteBuffer(plan_.sum);
   const Array<PrimExpr> rows = OfRows({});
   const auto local = [&](const char* name, const Buffer& like) {
-    const Buffer buffer(name, like->dtype, rows);
+    Buffer buffer(name, like->dtype, rows);
     stage.Allocate(buffer);
     return buffer;
   };

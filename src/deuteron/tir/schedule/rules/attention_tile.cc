@@ -117,7 +117,8 @@ class TileChooser {
   /// For an element of the scores.
   double Cycles(double products, int64_t height, int64_t block, bool is_corrected) const {
     // The last tile computes as many rows as the others; of a length that is not known, half of them in vain.
-    const auto tiles = static_cast<double>((rows_ + height - 1) / height) + (known_rows_ ? 0 : 0.5);
+    const int64_t whole = (rows_ + height - 1) / height;
+    const auto tiles = static_cast<double>(whole) + (known_rows_ ? 0 : 0.5);
     const double filled = static_cast<double>(rows_) / tiles;
     const double waste = static_cast<double>(height) / filled;
     const double scores_bytes = static_cast<double>(bytes_ * height * block);
@@ -187,7 +188,7 @@ AttentionTile RowOfAttention(const AttentionPlan& plan) {
   tile.height = 1;
   if (const auto keys = AsConstInt(plan.keys); !keys || *keys > kKeysOfRow) tile.block = kKeysOfRow;
   for (size_t i = 0; i < plan.batch.size(); ++i) {
-    tile.batch.push_back(Var("b" + std::to_string(i), DataType::Int(64)));
+    tile.batch.emplace_back("b" + std::to_string(i), DataType::Int(64));
   }
   return tile;
 }
