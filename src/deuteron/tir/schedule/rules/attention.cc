@@ -25,7 +25,6 @@
 /// Where a matrix unit multiplies (attention_unit.h) the exponentials are rounded and packed as they are computed, and
 /// summed up by the unit: values have one column more, of ones.
 #include "deuteron/arith/analyzer.h"
-#include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/attention_scheduler.h"
 #include "deuteron/tir/schedule/rules/attention_unit.h"
@@ -99,7 +98,7 @@ void AttentionScheduler::AddBuffers() {
 const char* AttentionScheduler::Blocks(Array<Stmt>* stages) {
   if (!tile_.HasBlocks()) {
     const char* why = OneBlock(plan_.keys, stages);
-    if (IsByUnit(plan_.keys)) TakeSum(stages);
+    if (KeysOfUnit(plan_.keys)) TakeSum(stages);
     return why;
   }
   Begin(stages);
@@ -121,7 +120,7 @@ const char* AttentionScheduler::Blocks(Array<Stmt>* stages) {
   if (const char* why = OneBlock(is_known ? left : keys, &last)) return why;
   const Stmt rest = Substitute(SeqStmt::Flatten(last), {{tile_.first_key, count * length}, {keys, left}});
   stages->push_back(is_known ? rest : IfThenElse(left > I64(0), rest, Stmt()));
-  if (IsByUnit(left)) TakeSum(stages);
+  if (KeysOfUnit(left)) TakeSum(stages);
   return nullptr;
 }
 

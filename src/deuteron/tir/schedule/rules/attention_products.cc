@@ -50,6 +50,17 @@ const char* AttentionScheduler::Widen(const Block& name, const Axis& along, cons
   return nullptr;
 }
 
+const char* AttentionScheduler::Pack(const Block& name, const Axis& along, const PrimExpr& keys, size_t neighbours,
+                                     const Buffer& pairs, Array<Stmt>* stages) {
+  const Buffer copy("copy", DataType::Float(32), {keys, along.extent});
+  AttentionStage stage = StageOf(Filled(), keys);
+  stage.Allocate(copy);
+  if (const char* why = stage.AddCopy(name, OtherOperand(name), copy, {kKey, along.axis})) return why;
+  AddPairs(&stage, copy, neighbours, pairs);
+  stages->push_back(Scheduled(stage, {}, {pairs}));
+  return nullptr;
+}
+
 const char* AttentionScheduler::Scores(const PrimExpr& keys, Array<Stmt>* stages) {
   AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
   stage.Keep(Masked(), masked_, OfTile({kKey, kRow}));
@@ -72,7 +83,7 @@ const char* AttentionScheduler::Scores(const PrimExpr& keys, Array<Stmt>* stages
 const char* AttentionScheduler::ProductsOfKeys(const PrimExpr& keys, AttentionStage* stage, Array<Buffer>* inputs,
                                                Array<Stmt>* stages) {
   const Buffer scores = WriteBuffer(plan_.scores);
-  const auto count = tile_.has_unit ? AsConstInt(keys) : std::nullopt;
+  const auto count = KeysOfUnit(keys);
   const bool is_own = count && UnitRows(*count) != *count;
   Buffer products = masked_;
   if (!plan_.masked.empty() || is_own) {
@@ -89,14 +100,9 @@ const char* AttentionScheduler::ProductsOfKeys(const PrimExpr& keys, AttentionSt
     if (const char* why = Widen(plan_.scores, depth, keys, stage, inputs, stages)) return why;
     return stage->Add(plan_.scores, OfTile({kKey, kRow, AttentionAxis::kDepth}));
   }
-  const Buffer copy("keys", DataType::Float(32), {keys, depth.extent});
   const Buffer pairs("key_pairs", DataType::Int(32), {products->shape[0], query_pairs_->shape[0]});
   allocated_.push_back(pairs);
-  AttentionStage packing = StageOf(Filled(), keys);
-  packing.Allocate(copy);
-  if (const char* why = packing.AddCopy(plan_.scores, OtherOperand(plan_.scores), copy, {kKey, depth.axis})) return why;
-  AddPairs(&packing, copy, 1, pairs);
-  stages->push_back(Scheduled(packing, {}, {pairs}));
+  if (const char* why = Pack(plan_.scores, depth, keys, 1, pairs, stages)) return why;
   if (!is_own) {
     *inputs = {pairs, query_pairs_};
     AddProductOfPairs(stage, "scores", pairs, query_pairs_, products);
@@ -128,7 +134,7 @@ const char* AttentionScheduler::Product(const PrimExpr& keys, Array<Stmt>* stage
   for (const Buffer& buffer : {products_, correction_}) inputs.push_back(buffer);
   const Buffer next("next_products", whole->dtype, products_->shape);
   stage.Allocate(part);
-  const Array<PrimExpr> extents = OfRows({IsByUnit(keys) ? part->shape[0] : ExtentOf(plan_.output, kColumn)});
+  const Array<PrimExpr> extents = OfRows({KeysOfUnit(keys) ? part->shape[0] : ExtentOf(plan_.output, kColumn)});
   stage.AddValues("next_products", next, extents, [&](const Array<Var>& i) {
     return At(products_, i) * CastTo(whole->dtype, BufferLoad(correction_, RowOf(i))) + At(part, i);
   });
@@ -139,7 +145,7 @@ const char* AttentionScheduler::Product(const PrimExpr& keys, Array<Stmt>* stage
 const char* AttentionScheduler::ProductsOfValues(const PrimExpr& keys, const Buffer& products, AttentionStage* stage,
                                                  Array<Buffer>* inputs, Array<Stmt>* stages) {
   const Axis columns{kColumn, ExtentOf(plan_.output, kColumn)};
-  const auto count = tile_.has_unit ? AsConstInt(keys) : std::nullopt;
+  const auto count = KeysOfUnit(keys);
   if (!count) {
     stage->Keep(WriteBuffer(plan_.weights), weights_, OfTile({kKey, kRow}));
     stage->Keep(WriteBuffer(plan_.output), products, OfTile({kColumn, kRow}));
@@ -147,13 +153,8 @@ const char* AttentionScheduler::ProductsOfValues(const PrimExpr& keys, const Buf
     if (const char* why = Widen(plan_.output, columns, keys, stage, inputs, stages)) return why;
     return stage->Add(plan_.output, OfTile({kColumn, kRow, kKey}));
   }
-  const Buffer copy("values", DataType::Float(32), {keys, columns.extent});
   const Buffer pairs = PairsBuffer("value_pairs", *count, columns.extent);
-  AttentionStage packing = StageOf(Filled(), keys);
-  packing.Allocate(copy);
-  if (const char* why = packing.AddCopy(plan_.output, OtherOperand(plan_.output), copy, {kKey, kColumn})) return why;
-  AddPairs(&packing, copy, 0, pairs);
-  stages->push_back(Scheduled(packing, {}, {pairs}));
+  if (const char* why = Pack(plan_.output, columns, keys, 0, pairs, stages)) return why;
   const Buffer rows("value_rows", DataType::Int(32), {products->shape[0], pairs->shape[0]});
   allocated_.push_back(rows);
   AttentionStage transposition = StageOf(Filled()), ones = StageOf(Filled());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -55,8 +56,10 @@ class AttentionScheduler {
   void AddBuffers();
   /// Pairs of so many numbers, for each of `others`.
   Buffer PairsBuffer(const char* name, int64_t numbers, const PrimExpr& others);
-  /// Whether a matrix unit multiplies with a block of so many keys.
-  bool IsByUnit(const PrimExpr& keys) const { return tile_.has_unit && AsConstInt(keys); }
+  /// How many keys a block has that a matrix unit multiplies; nothing where it does not.
+  std::optional<int64_t> KeysOfUnit(const PrimExpr& keys) const {
+    return tile_.has_unit ? AsConstInt(keys) : std::nullopt;
+  }
 
   Buffer WriteBuffer(const Block& block) const { return schedule_.WriteBuffer(block); }
   Buffer Masked() const { return WriteBuffer(plan_.masked.empty() ? plan_.scores : plan_.masked); }
@@ -113,6 +116,11 @@ class AttentionScheduler {
   /// the order in which they lie.
   const char* Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
                     Array<Buffer>* inputs, Array<Stmt>* stages);
+
+  /// Makes pairs of the keys or values of a block that a product reads, which lie along `along`: of neighbours along
+  /// the keys (0) or along that (1).
+  const char* Pack(const Block& name, const Axis& along, const PrimExpr& keys, size_t neighbours, const Buffer& pairs,
+                   Array<Stmt>* stages);
 
   const char* Scores(const PrimExpr& keys, Array<Stmt>* stages);
 

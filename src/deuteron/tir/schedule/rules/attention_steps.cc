@@ -118,7 +118,7 @@ const char* AttentionScheduler::PairedSoftmax(const PrimExpr& keys, Array<Stmt>*
 }
 
 const char* AttentionScheduler::Softmax(const PrimExpr& keys, Array<Stmt>* stages) {
-  if (IsByUnit(keys)) return PairedSoftmax(keys, stages);
+  if (KeysOfUnit(keys)) return PairedSoftmax(keys, stages);
   AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
   const Buffer maximum = WriteBuffer(plan_.maximum), sum = WriteBuffer(plan_.sum);
   const Array<PrimExpr> rows = OfRows({});

@@ -111,13 +111,13 @@ class TileChooser {
     const int64_t sets = std::max<int64_t>(machine_.l1.WayBytes() / machine_.line_bytes, 1);
     const int64_t lines = std::max<int64_t>(height * static_cast<int64_t>(sizeof(float)) / machine_.line_bytes, 1);
     const int64_t used = sets / std::gcd(lines, sets);
-    return (MatrixUnit().rows + used - 1) / used;
+    return CeilDiv(MatrixUnit().rows, used);
   }
 
   /// For an element of the scores.
   double Cycles(double products, int64_t height, int64_t block, bool is_corrected) const {
     // The last tile computes as many rows as the others; of a length that is not known, half of them in vain.
-    const int64_t whole = (rows_ + height - 1) / height;
+    const int64_t whole = CeilDiv(rows_, height);
     const auto tiles = static_cast<double>(whole) + (known_rows_ ? 0 : 0.5);
     const double filled = static_cast<double>(rows_) / tiles;
     const double waste = static_cast<double>(height) / filled;

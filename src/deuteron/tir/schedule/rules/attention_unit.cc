@@ -10,8 +10,6 @@ namespace {
 
 const DataType kPacked = DataType::Int(32);
 
-int64_t CeilQuotient(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
-
 const Op& Dot() {
   static const Op dot = Op::Get("tir.dot_bf16x2");
   return dot;
@@ -33,13 +31,13 @@ bool UnitMultiplies(const Schedule& schedule, const AttentionPlan& plan, const T
 }
 
 int64_t PairsOf(int64_t numbers) {
-  const int64_t pairs = CeilQuotient(numbers, 2), steps = CeilQuotient(pairs, MatrixUnit().columns);
-  return CeilQuotient(pairs, steps) * steps;
+  const int64_t pairs = CeilDiv(numbers, 2), steps = CeilDiv(pairs, MatrixUnit().columns);
+  return CeilDiv(pairs, steps) * steps;
 }
 
 int64_t UnitRows(int64_t least) {
-  const int64_t tiles = CeilQuotient(least, 2 * MatrixUnit().rows);
-  return CeilQuotient(least, tiles) * tiles;
+  const int64_t tiles = CeilDiv(least, 2 * MatrixUnit().rows);
+  return CeilDiv(least, tiles) * tiles;
 }
 
 void AddPairs(AttentionStage* stage, const Buffer& pairs, size_t axis, const Array<PrimExpr>& extents,

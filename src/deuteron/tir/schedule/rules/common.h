@@ -117,6 +117,8 @@ void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_
 /// Elements from one to the next along a dimension, if that is known.
 std::optional<int64_t> ConstStride(const Buffer& buffer, size_t dim);
 
+/// a / b, rounded up.
+inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// The greatest divisor of `extent` that is at most `most` (1 if none).
 int64_t LargestDivisor(int64_t extent, int64_t most);
 

@@ -30,8 +30,6 @@ constexpr int64_t kDepthOfFewSums = 8;
 /// Libraries sum up the channels of windows one by one where they are few. So do two parts, unless these are shorter.
 constexpr int64_t kFewSteps = 20;
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// An axis of a sum: where it is among the block's, its length, and the steps of those before and behind it.
 struct AxisOfSum {
   size_t position;

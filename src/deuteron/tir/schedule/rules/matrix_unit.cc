@@ -106,8 +106,7 @@ int64_t RowsOfTile(std::optional<int64_t> rows, int64_t most) {
   if (!rows) return most;
   const int64_t divisor = LargestDivisor(*rows, most);
   if (divisor > most * 3 / 4) return divisor;
-  const int64_t tiles = (*rows + most - 1) / most;
-  return (*rows + tiles - 1) / tiles;
+  return CeilDiv(*rows, CeilDiv(*rows, most));
 }
 
 /// Cuts the sum into parts of which B's panel fits the first cache, and rows, and lines of them, into blocks.

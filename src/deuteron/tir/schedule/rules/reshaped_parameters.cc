@@ -147,8 +147,9 @@ ReshapedParameters WithoutReshapes(const PrimFunc& func) {
   for (const SBlockRealize& realize : AnalyzeScope(RootBlock(func)->body).blocks) {
     const SBlock& block = realize->block;
     const auto stored = GetStoredValue(block->body);
-    if (!IsOne(realize->predicate) || !stored || !CopiesInOrder(block, *stored)) continue;
-    const Buffer &from = stored->value.as<BufferLoadNode>()->buffer, &to = stored->buffer;
+    const auto* load = stored ? stored->value.as<BufferLoadNode>() : nullptr;
+    if (load == nullptr || !IsOne(realize->predicate)) continue;
+    const Buffer &from = load->buffer, &to = stored->buffer;
     if (from->dtype != to->dtype || !HasKnownShape(from) || !HasKnownShape(to)) continue;
     const bool reads = is_parameter(from) && !is_parameter(to), writes = is_parameter(to) && !is_parameter(from);
     const Buffer &parameter = reads ? from : to, &inner = reads ? to : from;
@@ -157,6 +158,7 @@ ReshapedParameters WithoutReshapes(const PrimFunc& func) {
                           uses.stores[to.get()] == 1 && (reads || uses.loads[to.get()] == 0);
     if (reads == writes || !is_alone) continue;
     if (of_parameters.count(parameter.get()) != 0 || replaced.count(inner.get()) != 0) continue;
+    if (!CopiesInOrder(block, *stored)) continue;
     const Buffer stands_in(parameter->name, parameter->dtype, inner->shape, parameter->scope);
     result.reshaped.emplace_back(parameter, stands_in);
     of_parameters.emplace(parameter.get(), stands_in);

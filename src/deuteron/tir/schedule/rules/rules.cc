@@ -62,13 +62,13 @@ ScheduledFunc ApplyScheduleRules(const PrimFunc& func, const Target& any_target)
   if (!HasRootBlock(func) || HasViews(func)) return {func, "none"};
   if (HasKernelBlocks(func)) return {ScheduleKernelBlocks(func, any_target), "kernel-blocks"};
   const Target target = ForSumsOf(func, any_target);
-  const ReshapedParameters plain = WithoutReshapes(func);
-  const PrimFunc inlined = WithoutDenormalWeights(WithoutScalars(plain.func));
+  const ReshapedParameters reshaped = WithoutReshapes(func);
+  const PrimFunc inlined = WithoutDenormalWeights(WithoutScalars(reshaped.func));
   for (const ScheduleRule& rule : ScheduleRules()) {
     // A rule that finds a precondition of a primitive violated gives way to the next.
     try {
       Schedule schedule(inlined);
-      if (rule.apply(&schedule, target)) return {plain.WithOriginals(schedule.func()), rule.name};
+      if (rule.apply(&schedule, target)) return {reshaped.WithOriginals(schedule.func()), rule.name};
     } catch (const ffi::Error& error) {
       if (!IsScheduleError(error)) throw;
     }
