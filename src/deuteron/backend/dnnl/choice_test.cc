@@ -297,6 +297,41 @@ TEST(Choice, OfOneRunCountsAttentionUnderAMask) {
   }
 }
 
+/// Of few rows plain attention is soon compiled, and the library not opened for it; under a mask that takes longer.
+TEST(Choice, OfOneRunCountsTheMaskOfAttentionOfFewRows) {
+  for (const bool plain : {true, false}) {
+    std::vector<std::string> lines = {"a = R.matmul(q, w)", "b = R.matmul(k, w)", "c = R.matmul(v, w)",
+                                      "bt = R.permute_dims(b, axes=[0, 2, 1])", "s = R.matmul(a, bt)"};
+    if (!plain) lines.push_back("t = R.add(s, m)");
+    lines.push_back("p = R.nn.softmax(" + std::string(plain ? "s" : "t") + ", axis=-1)");
+    lines.insert(lines.end(), {"y = R.matmul(p, c)", "z = R.matmul(y, w)", "gv = R.cumsum(z, axis=1)"});
+    const std::string params = "q: " + F32("1, 5, 8") + ", k: " + F32("1, 9, 8") + ", v: " + F32("1, 9, 8");
+    const IRModule module = MakeModule(params + ", m: " + F32("5, 9") + ", w: " + F32("8, 8"), lines);
+    for (const auto& [name, reason] : VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1))
+      EXPECT_EQ(reason.substr(0, reason.find('-')), plain ? "generated" : "library") << name;
+  }
+}
+
+/// What generates code is opened beside the library for what it gains by more than estimates err by.
+TEST(Choice, OfOneRunOpensBothForALargeGain) {
+  for (const auto& [size, expected] : {std::pair(60, 1U), std::pair(120, 2U)}) {
+    const std::string s = std::to_string(size);
+    std::string params =
+        "x: " + F32("1, 48, " + s + ", " + s) + ", w: " + F32("96, 1, 7, 7") + ", y: " + F32("1, 16, 8, 8");
+    std::vector<std::string> lines = {"gv = R.nn.conv2d(x, w, padding=[3, 3, 3, 3], strides=[2, 2], groups=48)"};
+    for (int i = 0; i < 12; ++i) {
+      const std::string n = std::to_string(i), channels = std::to_string(16 + i);
+      params += ", v" + n + ": " + F32(std::to_string(17 + i) + ", " + channels + ", 3, 3");
+      lines.insert(lines.end() - 1, "c" + n + " = R.nn.conv2d(" + (i == 0 ? "y" : "c" + std::to_string(i - 1)) + ", v" +
+                                        n + ", padding=[1, 1, 1, 1])");
+    }
+    std::set<std::string> sides;
+    for (const auto& [name, reason] : VerdictsOf(MakeModule(params, lines), false, "llvm -mcpu=znver4", "f32", 1))
+      sides.insert(reason.substr(0, reason.find('-')));
+    EXPECT_EQ(sides.size(), expected) << size;
+  }
+}
+
 /// Weights that both sides multiply by are packed twice.
 TEST(Choice, OfSharedWeightsForOneRunIsOneSide) {
   const Tensor weight = runtime::AllocTensor({256, 256, 3, 3}, DataType::Float(32));

@@ -21,7 +21,8 @@ double SecondsToCompile(const Making& making, bool transforms, double in_runs) {
 }
 
 double SecondsOfScores(const std::vector<int64_t>& dims, bool is_plain, const tir::CostModel& costs) {
-  if (dims.size() < 2 || dims[dims.size() - 2] <= kFewRows) return kSecondsOfFewRowsAttention;
+  const bool has_few_rows = dims.size() < 2 || dims[dims.size() - 2] <= kFewRows;
+  if (has_few_rows) return is_plain ? kSecondsOfPlainAttention : kSecondsOfFewRowsAttention;
   // Of both products, whose depth is as a rule that of a head.
   constexpr double kDepth = 64;
   const double ops = 2 * 2 * kDepth * Product(dims, 0, dims.size());
