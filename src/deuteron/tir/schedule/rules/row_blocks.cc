@@ -98,7 +98,8 @@ RowBlock BlockWithinOpenBatch(const Schedule& schedule, const ContractionPlan& p
 RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, const std::vector<Loop>& outer,
                      const std::vector<Loop>& rows) {
   RowBlock block;
-  int64_t bytes = plan.a_bytes, outside = 1;
+  // Of the part of the rows that is cut into these tiles.
+  int64_t bytes = plan.a_bytes / plan.row_parts, outside = 1;
   // A single panel passes by all rows once.
   const bool is_single = plan.vector_extent <= plan.num_vectors * plan.lanes;
   const int64_t budget = is_single ? INT64_MAX : plan.a_budget;
