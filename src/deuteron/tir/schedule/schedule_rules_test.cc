@@ -52,7 +52,24 @@ PrimFunc ConvolutionOfPixels(int64_t channels, int64_t filters, int64_t side) {
   return te::CreatePrimFunc({x, w, Relu(conv)});
 }
 
-/// The same with channels last, the weights in panels.
+/// The same, the weights in panels.
+PrimFunc ConvolutionOfPixelsByPanels(int64_t channels, int64_t panels, int64_t length, int64_t side) {
+  const te::Tensor x = te::Placeholder({I64(1), I64(channels), I64(side), I64(side)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(panels), I64(channels), I64(1), I64(1), I64(length)}, kFloat, "w");
+  const IterVar rc = te::ReduceAxis(I64(channels), "rc"), ry = te::ReduceAxis(I64(1), "ry"),
+                rx = te::ReduceAxis(I64(1), "rx");
+  const te::Tensor conv = te::Compute(
+      {I64(1), I64(panels * length), I64(side), I64(side)},
+      [&](const Array<Var>& i) {
+        const PrimExpr weight =
+            w({FloorDiv(i[1], I64(length)), rc->var, ry->var, rx->var, FloorMod(i[1], I64(length))});
+        return te::Sum(x({i[0], rc->var, i[2] + ry->var, i[3] + rx->var}) * weight, {rc, ry, rx});
+      },
+      "conv");
+  return te::CreatePrimFunc({x, w, Relu(conv)});
+}
+
+/// Of pixels with channels last, the weights in panels.
 PrimFunc PointwiseConvolutionOfPanels(int64_t side, int64_t depth, int64_t panels, int64_t length,
                                       DataType dtype = kFloat) {
   const te::Tensor x = te::Placeholder({I64(1), I64(side), I64(side), I64(depth)}, dtype, "x");
@@ -103,6 +120,18 @@ TEST(ScheduleRules, UnevenBlocksOfRowsHaveNoConditions) {
         EXPECT_TRUE(is_bound || IsOne(condition)) << block;
       }
     }
+  }
+}
+
+/// A line of an image that fills what a cache holds beside a panel of weights passes by all panels before the next one:
+/// else each panel would read the whole image.
+TEST(ScheduleRules, LinesThatFillTheCachePassByAllPanels) {
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4 -threads=2 -l2-bytes=262144");
+  for (const int64_t side : {41, 45, 48}) {
+    const Schedule schedule(ApplyScheduleRules(ConvolutionOfPixelsByPanels(512, 16, 32, side), target).func);
+    const auto loops = schedule.GetLoops("conv");
+    ASSERT_EQ(schedule.GetLoop(loops[0])->loop_kind, ForKind::kParallel);
+    EXPECT_GE(schedule.ConstExtent(loops[0]).value_or(0), side);
   }
 }
 

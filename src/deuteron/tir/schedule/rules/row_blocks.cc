@@ -127,7 +127,7 @@ RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, cons
     block.is_within_panel = length == *extent && plan.copied_for == 0;
     length = BalancedLength(*extent, length, {panels, plan.pieces, block.is_within_panel});
   }
-  if (length != *extent && (length != 1 || plan.RowsAreSerial() || is_tile_loop)) block.length = length;
+  if (length != *extent) block.length = length;
   return block;
 }
 
