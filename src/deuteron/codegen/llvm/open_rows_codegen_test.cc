@@ -9,6 +9,7 @@
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/transform/lower.h"
+#include "deuteron/topi/nn.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -51,7 +52,7 @@ class Sums : public tir::StmtExprVisitor {
  public:
   explicit Sums(const tir::Var& rows) : rows_(rows) {}
   /// Those of tiles all of whose rows exist; of which some do, and each with a condition for its row among these; of
-  /// which none may; and those that multiply by what is float16 itself.
+  /// which none may; and those that multiply by what is float16, or a byte, itself.
   int64_t whole = 0, some = 0, guarded = 0, others = 0, direct = 0;
 
  protected:
@@ -84,7 +85,7 @@ class Sums : public tir::StmtExprVisitor {
     others += !is_whole && !is_some;
     deuteron::PostOrderVisit(op->value, [&](const PrimExpr& node) {
       const auto* load = node.as<tir::BufferLoadNode>();
-      direct += load != nullptr && load->buffer->dtype == DataType::Float(16);
+      direct += load != nullptr && load->buffer->dtype.bytes() < 4;
     });
   }
 
@@ -145,6 +146,48 @@ TEST(OpenRows, AnOnlyRowFillsNoPanel) {
     sums.VisitStmt(tir::LowerPrimFunc(func, target)->body);
     EXPECT_EQ(sums.guarded, 3) << "of an only row by a panel to fill, one by a panel that is filled, and any rows";
     EXPECT_EQ(sums.direct, 1);
+  }
+}
+
+/// rows × 2,048 by columns of numbers of 4 bits, those of 32 rows with one scale.
+tir::PrimFunc QuantizedProduct(const tir::Var& rows, int64_t columns) {
+  constexpr int64_t kDepth = 2048, kBlock = 32;
+  const auto held = [&](int64_t depth, DataType dtype, const char* name) {
+    return te::Placeholder({I64(columns / kPanel), I64(depth), I64(kPanel)}, dtype, name);
+  };
+  const te::Tensor x = te::Placeholder({rows, I64(kDepth)}, DataType::Float(32), "x");
+  topi::QuantizedWeight weight;
+  weight.numbers = held(kDepth / 2, DataType::UInt(8), "numbers");
+  weight.has_halves = true;
+  weight.depth = kDepth;
+  weight.scales = held(kDepth / kBlock, DataType::Float(32), "scales");
+  weight.rows = kBlock;
+  weight.zero = 8;
+  return te::CreatePrimFunc(
+      {x, weight.numbers, weight.scales, topi::DenseQuantized(x, weight, columns, DataType::Float(32))});
+}
+
+/// Nor does it have a panel dequantised for others.
+TEST(OpenRows, AnOnlyRowDequantizesNoPanel) {
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4 -threads=2");
+  for (const int64_t columns : {64, 768}) {
+    const tir::Var rows("rows");
+    const tir::PrimFunc func = tir::ApplyScheduleRules(QuantizedProduct(rows, columns), target).func;
+    Sums sums(rows);
+    sums.VisitStmt(tir::LowerPrimFunc(func, target)->body);
+    EXPECT_EQ(sums.direct, 1);
+    EXPECT_GT(sums.whole, 0);
+    EXPECT_EQ(sums.others, 0);
+  }
+}
+
+TEST(OpenRows, OfQuantizedWeightsComputeTheSame) {
+  const tir::Var rows("rows");
+  const tir::PrimFunc func = QuantizedProduct(rows, 96);
+  const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, Target::Parse("llvm -mcpu=x86-64-v4 -threads=2")).func;
+  for (const int64_t count : {0, 1, 2, 15, 57}) {
+    SCOPED_TRACE(std::to_string(count) + " rows");
+    CheckAgainst(scheduled, func, 1e-4, {{rows, I64(count)}});
   }
 }
 

@@ -150,24 +150,33 @@ class FillInliner : public StmtExprMutator {
     std::vector<const ForNode*> loops;
   };
 
-  /// What a fill stores at `indices`, if loops around them that are not its own are as long as its own and say the same
-  /// element; else null.
+  /// What a fill stores at `indices`, if some of the loops around them, in their order, are as long as its own and say
+  /// the same element; else null.
   PrimExpr ValueAt(const Fill& fill, const Array<PrimExpr>& indices) const {
     size_t common = 0;
     while (common < std::min(fill.loops.size(), loops_.size()) && fill.loops[common] == loops_[common]) ++common;
-    const size_t inner = fill.loops.size() - common;
-    if (loops_.size() < common + inner) return PrimExpr();
     ExprVarMap same;
-    for (size_t i = 0; i < inner; ++i) {
-      const ForNode *stored = fill.loops[common + i], *loaded = loops_[loops_.size() - inner + i];
-      if (!StructuralEqual()(stored->min, loaded->min) || !StructuralEqual()(stored->extent, loaded->extent))
-        return PrimExpr();
-      same.emplace(stored->loop_var, loaded->loop_var);
+    return ValueAt(fill, indices, common, common, &same);
+  }
+
+  /// The same, when `same` has a loop for each of the fill's before `stored`, all before `loaded`.
+  PrimExpr ValueAt(const Fill& fill, const Array<PrimExpr>& indices, size_t stored, size_t loaded,
+                   ExprVarMap* same) const {
+    if (stored == fill.loops.size()) {
+      for (int64_t dim = 0; dim < std::ssize(indices); ++dim) {
+        if (!analyzer_.CanProveEqual(Substitute(fill.store->indices[dim], *same), indices[dim])) return PrimExpr();
+      }
+      return Substitute(fill.store->value, *same);
     }
-    for (int64_t dim = 0; dim < std::ssize(indices); ++dim) {
-      if (!analyzer_.CanProveEqual(Substitute(fill.store->indices[dim], same), indices[dim])) return PrimExpr();
+    const ForNode* own = fill.loops[stored];
+    for (size_t i = loaded; i < loops_.size(); ++i) {
+      const ForNode* other = loops_[i];
+      if (!StructuralEqual()(own->min, other->min) || !StructuralEqual()(own->extent, other->extent)) continue;
+      (*same)[own->loop_var] = other->loop_var;
+      const PrimExpr value = ValueAt(fill, indices, stored + 1, i + 1, same);
+      if (value.defined()) return value;
     }
-    return Substitute(fill.store->value, same);
+    return PrimExpr();
   }
 
   const PrimExpr& chance_;

@@ -124,7 +124,10 @@ void PlacePanels(Schedule* schedule, const ContractionPlan& plan, const Loop& at
 
 void FillPanel(Schedule* schedule, const ContractionPlan& plan, const std::vector<Loop>& rows, const Loop& step) {
   schedule->ComputeAt(plan.panels, step);
-  const auto vectors = schedule->Split(schedule->GetLoops(plan.panels).back(), std::vector<int64_t>{-1, plan.lanes});
+  const std::vector<Loop> loops = schedule->GetLoops(plan.panels);
+  const auto under = std::find_if(loops.begin(), loops.end(), [&](const Loop& loop) { return loop.same_as(step); });
+  for (auto loop = under + 1; loop + 1 != loops.end(); ++loop) schedule->Unroll(*loop);
+  const auto vectors = schedule->Split(loops.back(), std::vector<int64_t>{-1, plan.lanes});
   schedule->Unroll(vectors[0]);
   schedule->Vectorize(vectors[1]);
   schedule->FillOnce(plan.panels, rows);
@@ -138,7 +141,13 @@ void DequantizePanels(const Schedule& schedule, const Target& target, Contractio
   const int64_t columns = AssumedElements(block, is_rhs ? roles.n : roles.m);
   const CostModel costs(target.machine);
   const int64_t tile_rows = costs.BestTile(rows, costs.PanelVectors(columns)).rows;
-  if (rows > kMostTilesOfDequantized * tile_rows) plan->panels = plan->dequantized;
+  if (rows <= kMostTilesOfDequantized * tile_rows) return;
+  plan->panels = plan->dequantized;
+  // Of rows that the run counts there may be one, which needs no panel.
+  const std::vector<size_t>& axes = is_rhs ? roles.m : roles.n;
+  const bool is_open = std::any_of(axes.begin(), axes.end(),
+                                   [&](size_t axis) { return !AsConstInt(block->iter_vars[axis]->dom->extent); });
+  plan->fills_panels = is_open && plan->may_fill_panels;
 }
 
 void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) {

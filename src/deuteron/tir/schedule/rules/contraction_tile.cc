@@ -350,7 +350,8 @@ void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& tar
   } else if (!plan.widened.empty()) {
     ScheduleSpatial(schedule, plan.widened, target);
   }
-  if (plan.DequantizesVectors()) CutByScales(schedule, plan.dequantized, &nest.reduce);
+  const bool dequantizes_steps = plan.DequantizesVectors() || (plan.DequantizesPanels() && plan.fills_panels);
+  if (dequantizes_steps) CutByScales(schedule, plan.dequantized, &nest.reduce);
   if (nest.part) {
     SumParts(schedule, plan, nest);
   } else {
@@ -358,7 +359,7 @@ void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& tar
   }
   for (size_t i = 0; i + 1 < nest.tile.size(); ++i) schedule->Unroll(nest.tile[i]);
   schedule->Vectorize(nest.tile.back());
-  if (plan.DequantizesVectors()) UnrollRowsOfByte(schedule, &nest.reduce);
+  if (dequantizes_steps) UnrollRowsOfByte(schedule, &nest.reduce);
   // Steps that follow each other share scalars of A, for which there are no registers.
   for (const Loop& loop : nest.reduce) {
     if (plan.unrolls_parts && plan.tile_depth != 0) {
