@@ -13,6 +13,10 @@
 /// fewer channels than a vector has lanes are read as they lie, whatever they are converted to first, since their
 /// elements are the scalars of a tile.
 ///
+/// What the model itself computed with the channels last (linear layers, normalisations) and transposed may stay so up
+/// to the convolution: then what stands between, such as a resize or a concatenation, is computed with the channels
+/// last, too.
+///
 /// What it must not do: change convolutions whose layout the model or a library has chosen, or whose weights are
 /// computed.
 ///
@@ -270,13 +274,28 @@ Pass ChannelsLast() {
   return transform::ModulePass({.name = "ChannelsLast"}, [](IRModule module, const transform::PassContext& context) {
     const Chooser chooser(module, transform::ProductPrecision(context), context.GetInt("expected_runs"));
     if (!chooser.Finds(module)) return module;
-    transform::PassContext attempt = context;
-    attempt.decisions = std::make_shared<transform::DecisionLog>();
-    IRModule converted = ConvertLayouts(module, chooser, "ChannelsLast", attempt);
-    converted = ComposeTransposes()(std::move(converted), context);
-    if (kLeastGain * chooser.CyclesOf(converted) >= chooser.CyclesOf(module)) return module;
-    for (const transform::Decision& decision : attempt.decisions->decisions()) context.decisions->Add(decision);
-    return converted;
+    IRModule best = module;
+    double least = chooser.CyclesOf(module) / kLeastGain;
+    std::shared_ptr<transform::DecisionLog> decisions;
+    const auto try_with = [&](const FollowedCalls& followed) {
+      transform::PassContext attempt = context;
+      attempt.decisions = std::make_shared<transform::DecisionLog>();
+      IRModule converted = ConvertLayouts(module, chooser, "ChannelsLast", attempt, followed);
+      converted = ComposeTransposes()(std::move(converted), context);
+      const double cycles = chooser.CyclesOf(converted);
+      if (cycles >= least) return;
+      best = std::move(converted);
+      least = cycles;
+      decisions = attempt.decisions;
+    };
+    try_with({});
+    if (const FollowedCalls followed = TransposesBeforeChannelsLast(module, chooser); !followed.empty()) {
+      try_with(followed);
+    }
+    if (decisions != nullptr) {
+      for (const transform::Decision& decision : decisions->decisions()) context.decisions->Add(decision);
+    }
+    return best;
   });
 }
 

@@ -24,6 +24,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
+#include "deuteron/relax/transform/layout/axis_groups.h"
 #include "deuteron/relax/transform/layout/passes.h"
 
 namespace deuteron::relax {
@@ -33,11 +34,6 @@ namespace {
 struct Transposed {
   Expr source;
   std::vector<int64_t> axes;
-};
-
-/// Axes of a tensor and those that a reshape makes of them, both side by side, none further apart than need be.
-struct AxisGroup {
-  std::vector<int64_t> before, after;
 };
 
 class Composer : public EmittingRewriter {
@@ -86,7 +82,7 @@ class Composer : public EmittingRewriter {
     const auto it = call->op.same_as(permute) ? reshapes_.find(call->args[0].get()) : reshapes_.end();
     const auto inner = it == reshapes_.end() ? transposed_.end() : transposed_.find(it->second->args[0].get());
     if (inner == transposed_.end()) return false;
-    const auto groups = Groups(it->second->args[0].ty(), call->args[0].ty());
+    const auto groups = AxisGroups(it->second->args[0].ty(), call->args[0].ty(), &builder_.analyzer());
     const auto* type = binding->var.ty().as<TensorTypeNode>();
     if (!groups || type == nullptr || !type->has_shape()) return false;
     // The groups in the order of the result; the axes of the source that they are must be in order then.
@@ -107,41 +103,6 @@ class Composer : public EmittingRewriter {
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));
     return true;
-  }
-
-  /// Nothing if they are not known.
-  std::optional<std::vector<AxisGroup>> Groups(const Type& from, const Type& to) const {
-    const auto* old_type = from.as<TensorTypeNode>();
-    const auto* new_type = to.as<TensorTypeNode>();
-    if (old_type == nullptr || new_type == nullptr || !old_type->has_shape() || !new_type->has_shape()) {
-      return std::nullopt;
-    }
-    const Array<PrimExpr>&before = *old_type->shape, &after = *new_type->shape;
-    const auto count = [](const Array<PrimExpr>& shape) { return static_cast<int64_t>(shape.size()); };
-    std::vector<AxisGroup> groups;
-    int64_t i = 0, j = 0;
-    while (i < count(before) && j < count(after)) {
-      AxisGroup group{{i}, {j}};
-      PrimExpr old_size = before[i++], new_size = after[j++];
-      while (!builder_.analyzer().CanProveEqual(old_size, new_size)) {
-        // The one that is less takes the next axis; of symbols that do not tell, the one that has more left.
-        const auto old_number = AsConstInt(old_size), new_number = AsConstInt(new_size);
-        const bool is_known = old_number && new_number;
-        const bool takes_old = is_known ? *old_number < *new_number : count(before) - i > count(after) - j;
-        if (takes_old ? i == count(before) : j == count(after)) return std::nullopt;
-        if (takes_old) {
-          group.before.push_back(i);
-          old_size = old_size * before[i++];
-        } else {
-          group.after.push_back(j);
-          new_size = new_size * after[j++];
-        }
-      }
-      groups.push_back(std::move(group));
-    }
-    // Axes of length 1 may be left over.
-    if (i != count(before) || j != count(after)) return std::nullopt;
-    return groups;
   }
 
   VarReplacer replacer_;

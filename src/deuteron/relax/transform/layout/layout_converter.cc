@@ -8,6 +8,7 @@
 #include "deuteron/relax/op/layout_rules.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/layout/axis_groups.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
@@ -24,8 +25,9 @@ class UsedVars : public ExprVisitor {
 
 class LayoutConverter : public ExprMutator {
  public:
-  LayoutConverter(String function, const ChooseLayout& choose, const char* pass, const transform::PassContext& context)
-      : function_(std::move(function)), choose_(choose), pass_(pass), context_(context) {}
+  LayoutConverter(String function, const ChooseLayout& choose, const char* pass, const transform::PassContext& context,
+                  const FollowedCalls& followed)
+      : function_(std::move(function)), choose_(choose), pass_(pass), context_(context), followed_(followed) {}
 
  protected:
   BindingBlock VisitBlock(const BindingBlock& block) override {
@@ -166,6 +168,7 @@ class LayoutConverter : public ExprMutator {
   }
 
   void VisitBoundCall(const Binding& binding, const Call& call) {
+    if (followed_.count(call.get()) != 0 && Follow(binding, call)) return;
     const auto* op = call->op.as<OpNode>();
     const LayoutRow* row = op == nullptr ? nullptr : FindLayoutRow(GetRef<Op>(op));
     std::vector<ValueLayout> layouts;
@@ -191,6 +194,53 @@ class LayoutConverter : public ExprMutator {
     LayoutAnswer as_written;
     as_written.result = ValueLayout::Initial(call.ty());
     Rewrite(binding, call, as_written);
+  }
+
+  /// What `followed_` says of a transposition or reshape; false where it does not apply.
+  bool Follow(const Binding& binding, const Call& call) {
+    const Layout layout = LayoutOf(call->args[0]).tensor;
+    if (!layout.known() || layout.HasBlocks() || binding->var->kind != RelaxKind::kDataflowVar) return false;
+    if (!call->op.same_as(Op::Get("relax.permute_dims"))) {
+      const auto answer = ReshapedAsItLies(call, layout);
+      if (answer) Rewrite(binding, call, *answer);
+      return answer.has_value();
+    }
+    const std::vector<size_t> axes = PermutationOf(call, layout.rank());
+    std::vector<Layout::Dim> dims;
+    for (const Layout::Dim& dim : layout.dims()) {
+      const auto found = std::find(axes.begin(), axes.end(), static_cast<size_t>(dim.axis));
+      dims.push_back({found - axes.begin()});
+    }
+    Layout result(layout.rank(), std::move(dims));
+    if (result.IsInitial()) return false;
+    states_[binding->var.get()] = {InPlace(call->args[0]), std::move(result)};
+    return true;
+  }
+
+  /// Nothing unless the axes that the reshape merges stand side by side in `layout`.
+  std::optional<LayoutAnswer> ReshapedAsItLies(const Call& call, const Layout& layout) {
+    const auto groups = AxisGroups(call->args[0].ty(), call.ty(), &builder_.analyzer());
+    if (!groups) return std::nullopt;
+    std::vector<Layout::Dim> dims;
+    Array<PrimExpr> lengths;
+    for (size_t at = 0; at < layout.dims().size();) {
+      const auto group = std::find_if(groups->begin(), groups->end(),
+                                      [&](const AxisGroup& one) { return one.before[0] == layout.dims()[at].axis; });
+      if (group == groups->end()) return std::nullopt;
+      for (const int64_t axis : group->before) {
+        if (at == layout.dims().size() || layout.dims()[at++].axis != axis) return std::nullopt;
+      }
+      for (const int64_t axis : group->after) {
+        dims.push_back({axis});
+        lengths.push_back((*call.ty().as<TensorTypeNode>()->shape)[axis]);
+      }
+    }
+    LayoutAnswer answer;
+    answer.args = {layout};
+    const auto rank = static_cast<int64_t>(dims.size());
+    answer.result = Layout(rank, std::move(dims));
+    answer.new_args.emplace_back(1, ShapeExpr(lengths));
+    return answer;
   }
 
   static Call WithCallAttrs(const Call& call, const Attrs& attrs) {
@@ -283,18 +333,97 @@ class LayoutConverter : public ExprMutator {
   const ChooseLayout& choose_;
   const char* pass_;
   const transform::PassContext& context_;
+  const FollowedCalls& followed_;
   bool in_dataflow_ = false;
   std::unordered_map<const Object*, State> states_;
   /// Values in other layouts than they are at hand, by the expression of the graph as it was written.
   std::unordered_map<const Object*, std::vector<std::pair<ValueLayout, Expr>>> converted_;
 };
 
+/// Walks from operators with the channels last to the transpositions before them.
+class TransposeFinder : public ExprVisitor {
+ public:
+  TransposeFinder(const ChooseLayout& choose, FollowedCalls* found) : choose_(choose), found_(found) {}
+
+ protected:
+  void VisitBinding(const Binding& binding) override {
+    const auto* call = BoundValue(binding).as<CallNode>();
+    if (call != nullptr && binding->IsInstance<VarBindingNode>()) {
+      calls_[binding->var.get()] = call;
+      const auto* op = call->op.as<OpNode>();
+      const LayoutRow* row = op == nullptr ? nullptr : FindLayoutRow(GetRef<Op>(op));
+      if (row != nullptr && row->takes_desired) {
+        const LayoutChoice choice = choose_(GetRef<Call>(call));
+        if (!choice.layouts.empty() && choice.layouts[0].back() == 'C') WalkBack(call->args[0]);
+      }
+    }
+    ExprVisitor::VisitBinding(binding);
+  }
+
+ private:
+  /// Finds what `expr` is computed from. True if there is a transposition to be followed.
+  bool WalkBack(const Expr& expr) {
+    if (const auto* tuple = expr.as<TupleNode>()) {
+      bool any = false;
+      for (const Expr& field : tuple->fields) any = WalkBack(field) || any;
+      return any;
+    }
+    const auto bound = calls_.find(expr.get());
+    if (bound == calls_.end()) return false;
+    const auto [known, is_new] = walked_.emplace(expr.get(), false);
+    if (!is_new) return known->second;
+    const bool leads = LeadsToTranspose(bound->second);
+    return walked_[expr.get()] = leads;
+  }
+
+  bool LeadsToTranspose(const CallNode* call) {
+    static const Op permute = Op::Get("relax.permute_dims"), reshape = Op::Get("relax.reshape");
+    if (call->op.same_as(permute)) {
+      const auto* type = call->args[0].ty().as<TensorTypeNode>();
+      if (type == nullptr || type->ndim < 3) return false;
+      // From the channels behind the pixels to the channels before them.
+      const std::vector<size_t> axes = PermutationOf(GetRef<Call>(call), type->ndim);
+      for (size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] != (i == 0 ? 0 : i == 1 ? axes.size() - 1 : i - 1)) return false;
+      }
+      found_->insert(call);
+      return true;
+    }
+    if (call->op.same_as(reshape)) {
+      const bool leads = WalkBack(call->args[0]);
+      if (leads) found_->insert(call);
+      return leads;
+    }
+    const auto* op = call->op.as<OpNode>();
+    const LayoutRow* row = op == nullptr ? nullptr : FindLayoutRow(GetRef<Op>(op));
+    // An operator that has a layout of its own has been asked already.
+    if (row == nullptr || row->takes_desired) return false;
+    bool any = false;
+    for (const Expr& arg : call->args) any = WalkBack(arg) || any;
+    return any;
+  }
+
+  const ChooseLayout& choose_;
+  FollowedCalls* found_;
+  std::unordered_map<const Object*, const CallNode*> calls_;
+  std::unordered_map<const Object*, bool> walked_;
+};
+
 }  // namespace
 
+FollowedCalls TransposesBeforeChannelsLast(const IRModule& module, const ChooseLayout& choose) {
+  FollowedCalls found;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<Function>(func);
+    if (function.defined()) TransposeFinder(choose, &found).VisitExpr(function);
+  }
+  return found;
+}
+
 IRModule ConvertLayouts(IRModule module, const ChooseLayout& choose, const char* pass,
-                        const transform::PassContext& context) {
+                        const transform::PassContext& context, const FollowedCalls& followed) {
   return UpdateFunctions(std::move(module), [&](const GlobalVar& var, const Function& function) {
-    return Downcast<Function>(LayoutConverter(var->name_hint, choose, pass, context).VisitExpr(function));
+    return Downcast<Function>(LayoutConverter(var->name_hint, choose, pass, context, followed).VisitExpr(function));
   });
 }
 
