@@ -135,6 +135,28 @@ TEST(ScheduleRules, LinesThatFillTheCachePassByAllPanels) {
   }
 }
 
+/// A product whose rows are cut into parts for threads: blocks of each part fill what the cache holds beside a panel.
+TEST(ScheduleRules, PartsOfRowsAreInBlocksThatFillTheCache) {
+  constexpr int64_t kRows = 4225, kDepth = 2048, kPanels = 16, kLength = 32, kCache = 1 << 20;
+  const te::Tensor x = te::Placeholder({I64(kRows), I64(kDepth)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(kPanels), I64(kDepth), I64(kLength)}, kFloat, "w");
+  const IterVar k = te::ReduceAxis(I64(kDepth), "k");
+  const te::Tensor product = te::Compute(
+      {I64(kRows), I64(kPanels * kLength)},
+      [&](const Array<Var>& i) {
+        const PrimExpr weight = w({FloorDiv(i[1], I64(kLength)), k->var, FloorMod(i[1], I64(kLength))});
+        return te::Sum(x({i[0], k->var}) * weight, {k});
+      },
+      "product");
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4 -threads=2 -l2-bytes=" + std::to_string(kCache));
+  const Schedule schedule(ApplyScheduleRules(te::CreatePrimFunc({x, w, product}), target).func);
+  const auto loops = schedule.GetLoops("product");
+  ASSERT_EQ(schedule.GetLoop(loops[0])->loop_kind, ForKind::kParallel);
+  const int64_t blocks = schedule.ConstExtent(loops[0]).value_or(0) / kPanels;
+  EXPECT_GE(blocks, 2);
+  EXPECT_LE(blocks, kRows * kDepth * int64_t{sizeof(float)} / (kCache / 4));
+}
+
 /// Pointwise convolutions with channels last, whatever their lengths: none falls back to loops over whole tensors, and
 /// long sums are cut.
 TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
