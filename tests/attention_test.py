@@ -65,6 +65,17 @@ def choice_of_pairs(b, scores, rows, keys):
     return b.op("Where", b.input("mask", [1, 1, rows, keys], TensorProto.BOOL), scores, b.scalar(-10000.0))
 
 
+def number(b, value):
+    """As torch exports what it masks and guards with: of one axis."""
+    return b.constant(np.array([value], np.float32))
+
+
+def guarded_choice(b, scores, rows, keys):
+    """Rows some of which see nothing."""
+    seen = b.op("And", b.input("mask", [1, 1, rows, keys], TensorProto.BOOL), b.constant(np.arange(rows).reshape(1, 1, rows, 1) % 3 != 0))
+    return b.op("Add", scores, b.op("Where", seen, number(b, 0), number(b, -np.inf)))
+
+
 def attention(heads, size, rows, keys=None, shared=None, mask=None, symbolic=False):
     keys, shared = keys or rows, shared or heads
     n, m = ("n", "n") if symbolic else (rows, keys)
@@ -78,7 +89,10 @@ def attention(heads, size, rows, keys=None, shared=None, mask=None, symbolic=Fal
     scores = b.op("Mul", scores, b.scalar(1 / math.sqrt(size)))
     if mask is not None:
         scores = mask(b, scores, n, m)
-    y = b.op("MatMul", b.op("Softmax", scores, axis=-1), v)
+    weights = b.op("Softmax", scores, axis=-1)
+    if mask is guarded_choice:
+        weights = b.op("Where", b.op("IsNaN", weights), number(b, 0), weights)
+    y = b.op("MatMul", weights, v)
     y = b.op("Reshape", b.op("Transpose", y, perm=[0, 2, 1, 3]), b.ints(0, 0, heads * size))
     b.output(y, "y", [1, n, heads * size])
     name = f"{heads}x{size}_{rows}_{keys}_{shared}_{mask.__name__ if mask else 'plain'}{'_symbolic' if symbolic else ''}"
@@ -91,6 +105,7 @@ FORMS = [
     attention(2, 32, 200, mask=chosen_triangle), attention(2, 32, 100, keys=260, mask=added_triangle),
     attention(2, 32, 150, mask=mask_of_pairs), attention(2, 32, 150, keys=77, mask=choice_of_pairs),
     attention(6, 32, 130, shared=2, mask=added_triangle), attention(2, 32, 100, symbolic=True),
+    attention(2, 32, 150, mask=guarded_choice), attention(2, 24, 100, keys=530, mask=guarded_choice),
     attention(2, 40, 530, symbolic=True), attention(2, 32, 150, mask=triangle_of_ranges, symbolic=True),
 ]
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -42,6 +43,25 @@ std::pair<Expr, Expr> TwoOperands(const NodeContext& node) {
   return {operands[0], operands[1]};
 }
 
+/// Constants of one element among them as scalars, where another operand has as many axes: code has their numbers, and
+/// what is recognised of code, as a guard of attention, has none to load. Those of masks and guards are the same in all
+/// layers; sums and products, whose are often learned, do not ask for this, so that kernels that differ in one number
+/// are one.
+std::vector<Expr> WithScalars(const NodeContext& node, std::vector<Expr> operands) {
+  const auto is_number = [](const Expr& operand) {
+    const auto* constant = operand.as<relax::ConstantNode>();
+    return constant != nullptr && constant->data.numel() == 1;
+  };
+  int64_t rank = -1;
+  for (const Expr& operand : operands) {
+    if (!is_number(operand)) rank = std::max(rank, node.Rank(operand));
+  }
+  for (Expr& operand : operands) {
+    if (is_number(operand) && node.Rank(operand) <= rank) operand = node.Reshaped(operand, {});
+  }
+  return operands;
+}
+
 }  // namespace
 
 Results ConvertUnary(const NodeContext& node) {
@@ -82,7 +102,8 @@ Results ConvertCompare(const NodeContext& node) {
       {"Less", relax::Less},   {"LessOrEqual", relax::LessEqual},
   };
   const auto [a, b] = TwoOperands(node);
-  return {node.Emit(kOps.at(node.node().op_type)(a, b))};
+  const std::vector<Expr> operands = WithScalars(node, {a, b});
+  return {node.Emit(kOps.at(node.node().op_type)(operands[0], operands[1]))};
 }
 
 Results ConvertVariadic(const NodeContext& node) {
@@ -181,7 +202,7 @@ Results ConvertCastLike(const NodeContext& node) {
 
 Results ConvertWhere(const NodeContext& node) {
   CheckSameDType(node, node.X(1), node.X(2));
-  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1), node.X(2)});
+  const auto operands = WithScalars(node, BroadcastOperands(node, {node.X(0), node.X(1), node.X(2)}));
   return {node.Emit(relax::Where(operands[0], operands[1], operands[2]))};
 }
 
