@@ -106,6 +106,8 @@ FORMS = [
     attention(2, 32, 150, mask=mask_of_pairs), attention(2, 32, 150, keys=77, mask=choice_of_pairs),
     attention(6, 32, 130, shared=2, mask=added_triangle), attention(2, 32, 100, symbolic=True),
     attention(2, 32, 150, mask=guarded_choice), attention(2, 24, 100, keys=530, mask=guarded_choice),
+    attention(6, 32, 130, shared=1, mask=added_triangle), attention(3, 40, 70, keys=600, shared=1, mask=mask_of_pairs),
+    attention(6, 64, 1, keys=300), attention(1, 32, 1, keys=700, mask=mask_of_keys),
     attention(2, 40, 530, symbolic=True), attention(2, 32, 150, mask=triangle_of_ranges, symbolic=True),
 ]
 

@@ -159,17 +159,21 @@ class AttentionPlanner {
       }
       return count;
     };
-    for (const size_t i : roles.batch) {
+    // Heads that share all keys and values are a batch, too, beside the rows of each.
+    std::vector<size_t> batch = roles.batch, rows = weights_are_lhs ? roles.m : roles.n;
+    while (!rows.empty() && IsOne(block->iter_vars[static_cast<int64_t>(rows.back())]->dom->extent)) rows.pop_back();
+    if (rows.size() > 1) batch.insert(batch.end(), rows.begin(), rows.end() - 1);
+    for (const size_t i : batch) {
       const PrimExpr& extent = block->iter_vars[static_cast<int64_t>(i)]->dom->extent;
       if (IsOne(extent)) continue;
       axes[i] = AttentionAxis::kBatch + static_cast<int>(plan_.batch.size());
       plan_.batch.push_back(extent);
     }
-    if (name(weights_are_lhs ? roles.m : roles.n, AttentionAxis::kRow) != 1 ||
-        name(weights_are_lhs ? roles.n : roles.m, AttentionAxis::kColumn) != 1 ||
+    if (!rows.empty()) axes[rows.back()] = AttentionAxis::kRow;
+    if (name(weights_are_lhs ? roles.n : roles.m, AttentionAxis::kColumn) != 1 ||
         name(roles.k, AttentionAxis::kKey) != 1)
-      return "its products have not one axis of rows, keys and columns each";
-    plan_.rows = ExtentOf(block, axes, AttentionAxis::kRow);
+      return "its products have not one axis of keys and columns each";
+    plan_.rows = rows.empty() ? I64(1) : ExtentOf(block, axes, AttentionAxis::kRow);
     plan_.keys = ExtentOf(block, axes, AttentionAxis::kKey);
     plan_.iters.emplace(plan_.output, axes);
     const bool known = TakeReads(plan_.output, weights) && TakeWrites(plan_.output) && NameIters(plan_.weights) &&
@@ -292,10 +296,12 @@ class AttentionPlanner {
         });
       });
     };
-    const auto is = [&](const BufferLoad& load, int axis, int other) { return uses(load, axis) && !uses(load, other); };
     const int row = AttentionAxis::kRow, key = AttentionAxis::kKey;
-    if (is(roles.lhs_load, row, key) && is(roles.rhs_load, key, row)) plan_.queries = roles.lhs_load;
-    if (is(roles.lhs_load, key, row) && is(roles.rhs_load, row, key)) plan_.queries = roles.rhs_load;
+    const bool has_rows = std::find(axes.begin(), axes.end(), row) != axes.end();
+    const auto has_row = [&](const BufferLoad& load) { return !uses(load, key) && (uses(load, row) || !has_rows); };
+    const auto has_key = [&](const BufferLoad& load) { return uses(load, key) && !uses(load, row); };
+    if (has_row(roles.lhs_load) && has_key(roles.rhs_load)) plan_.queries = roles.lhs_load;
+    if (has_key(roles.lhs_load) && has_row(roles.rhs_load)) plan_.queries = roles.rhs_load;
     return plan_.queries.defined();
   }
 

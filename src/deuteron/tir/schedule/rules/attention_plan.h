@@ -6,8 +6,9 @@
 ///     weights[b, r, ·] = softmax(masked[b, r, ·])
 ///     output[b, r, c] = g(Σ_t weights[b, r, t] · values[b, t, c], …)   elementwise; may move the result elsewhere
 ///
-/// `b` stands for any number of axes, f and g read whatever they like; queries, keys and values are read at any index
-/// that is a sum of a part by b, a part by r (or t) and a part by d (or c).
+/// `b` stands for any number of axes, of which keys and values may lack some (heads that share them), and there may be
+/// one row; f and g read whatever they like; queries, keys and values are read at any index that is a sum of a part by
+/// b, a part by r (or t) and a part by d (or c).
 #pragma once
 
 #include <unordered_map>
