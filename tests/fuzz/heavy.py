@@ -1,5 +1,7 @@
 """Products, convolutions, attention."""
 
+import math
+
 from graph import FLOATS, LONG, Rejected, np, spread
 
 WORK = 1 << 23
@@ -191,18 +193,25 @@ def attention_by_hand(g):
     d, dv = g.choice((4, 8, 16, 17, 64)), g.choice((8, 16, 31, 64))
     if max(b) * h * max(s) * max(t) * (d + dv) > WORK:
         raise Rejected("too much work")
+    # Heads may share all keys and values.
+    own = h if g.chance(0.7) else 1
     if g.chance(0.5):
-        q, v = (g.node("Transpose", [g.array(dtype, [b, e, *fixed(g, h, w)], constant=False)], exact=True, perm=[0, 2, 1, 3]) for e, w in ((s, d), (t, dv)))
-        k = g.node("Transpose", [g.array(dtype, [b, t, *fixed(g, h, d)], constant=False)], exact=True, perm=[0, 2, 3, 1])
+        q, v = (g.node("Transpose", [g.array(dtype, [b, e, *fixed(g, n, w)], constant=False)], exact=True, perm=[0, 2, 1, 3]) for e, n, w in ((s, h, d), (t, own, dv)))
+        k = g.node("Transpose", [g.array(dtype, [b, t, *fixed(g, own, d)], constant=False)], exact=True, perm=[0, 2, 3, 1])
     else:
-        q, v = (g.array(dtype, [b, *fixed(g, h), e, (w,) * g.worlds], constant=False) for e, w in ((s, d), (t, dv)))
-        k = g.array(dtype, [b, *fixed(g, h, d), t], constant=False)
+        q, v = (g.array(dtype, [b, *fixed(g, n), e, (w,) * g.worlds], constant=False) for e, n, w in ((s, h, d), (t, own, dv)))
+        k = g.array(dtype, [b, *fixed(g, own, d), t], constant=False)
     scores = g.node("MatMul", [q, k], length=d)
     scores = g.node(*g.choice((("Mul", [scores, g.const(d**-0.5, dtype)]), ("Div", [scores, g.const(d**0.5, dtype)]))))
-    if g.chance(0.5):
+    # Rows that see nothing are NaN, unless they are guarded.
+    guarded = g.opset >= 13 and g.chance(0.3)
+    if guarded or g.chance(0.5):
         mask = g.array("bool", [*g.choice(([], [b, (1,) * g.worlds])), s, t])
-        scores = g.choice((lambda: g.node("Where", [mask, scores, g.const(-100, dtype)]), lambda: g.node("Add", [scores, g.array(dtype, mask.extents())])))()
+        hidden = g.const([-math.inf], dtype) if guarded else g.const(-100, dtype)
+        scores = g.choice((lambda: g.node("Where", [mask, scores, hidden]), lambda: g.node("Add", [scores, g.array(dtype, mask.extents())])))()
     weights = g.node("Softmax", [scores], length=max(t), axis=-1) if g.opset >= 13 else g.node("Softmax", [scores], length=max(t), axis=3)
+    if guarded:
+        weights = g.node("Where", [g.node("IsNaN", [weights]), g.const([0], dtype), weights])
     y = g.node("MatMul", [weights, v], length=max(t))
     if g.chance(0.5):
         y = g.node("Transpose", [y], exact=True, perm=[0, 2, 1, 3])

@@ -196,7 +196,7 @@ AttentionTile RowOfAttention(const AttentionPlan& plan) {
 AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const Target& target) {
   AttentionTile tile = RowOfAttention(plan);
   const auto rows = AsConstInt(plan.rows);
-  if (rows && *rows < target.machine.Lanes(32) / kMostInVain) return tile;
+  if (rows && (*rows == 1 || *rows < target.machine.Lanes(32) / kMostInVain)) return tile;
   TileChooser::Choice choice = TileChooser(schedule, plan, target, /*has_unit=*/false).Run();
   if (UnitMultiplies(schedule, plan, target)) {
     const TileChooser::Choice by_unit = TileChooser(schedule, plan, target, /*has_unit=*/true).Run();
