@@ -78,6 +78,22 @@ def control_flow():
             t = Constant <value: tensor = bool {1}> ()
             y = Loop (n, t, x) <body = b (int64 i, bool c, float[r, 3] a) => (bool d, float[q, 3] z) {
                 d = Identity (c) e = Tanh (a) z = Concat <axis: int = 0> (e, x) }> }""")
+        # States to which steps only append, beside one that is computed, of rows that are not (2) and are there before.
+        for empty in (True, False):
+            first = "zero = Constant <value: tensor = int64[2] {0, 3}> () s0 = ConstantOfShape (zero)" if empty else "s0 = Neg (x)"
+            yield graph("LoopThatAppends", [np.array(steps, I), f(2, 3)], f"""g (int64 n, float[2, 3] x) => (float y, float h, float o) {{
+                t = Constant <value: tensor = bool {{1}}> () {first}
+                y, h, o = Loop (n, t, s0, x) <body = b (int64 i, bool c, float[r, 3] a, float[2, 3] k) => (bool d, float[q, 3] z, float[2, 3] l, float[2, 3] m) {{
+                    d = Identity (c) l = Tanh (k) m = Exp (k) e = Add (l, m) z = Concat <axis: int = 0> (a, e) }}> }}""")
+            # It ends itself; and how long the state is counts.
+            yield graph("LoopThatAppendsUntil", [f(2, 3)], f"""g (float[2, 3] x) => (float y, float h) {{
+                go = Constant <value: tensor = bool {{{min(steps, 1)}}}> () {first}
+                y, h = Loop ( , go, s0, x) <body = b (int64 i, bool c, float[r, 3] a, float[2, 3] k) => (bool d, float[q, 3] z, float[2, 3] l) {{
+                    four = Constant <value: tensor = int64 {{4}}> () d = Less (i, four) l = Tanh (k) z = Concat <axis: int = 0> (a, l) }}> }}""")
+            yield graph("LoopThatAppendsItsLength", [np.array(steps, I), f(2, 3)], f"""g (int64 n, float[2, 3] x) => (float y) {{
+                t = Constant <value: tensor = bool {{1}}> () {first}
+                y = Loop (n, t, s0) <body = b (int64 i, bool c, float[r, 3] a) => (bool d, float[q, 3] z) {{
+                    d = Identity (c) l = Size (a) m = Cast <to: int = 1> (l) e = Add (x, m) z = Concat <axis: int = 0> (a, e) }}> }}""")
     yield graph("NestedLoops", [np.array(3, I), np.array(4, I), f(2)], """g (int64 n, int64 m, float[2] x) => (float y) {
         t = Constant <value: tensor = bool {1}> ()
         y = Loop (n, t, x) <body = b (int64 i, bool c, float[2] a) => (bool d, float[2] z) {

@@ -232,6 +232,32 @@ TEST(Import, PositionsOfTablesOfAsManyRowsAreCheckedOnce) {
   EXPECT_EQ(checks("m"), 2);
 }
 
+/// A loop of `n` steps that makes `appended` of the number of a step and appends it to the state, which begins as x.
+std::string LoopThatAppends(const std::vector<Message>& appended) {
+  Message body;
+  for (const Message& node : appended) body.Add(1, node);
+  body.Add(1, Node("Concat", {"state", "row"}, {"next"}).Add(5, Message().Bytes(1, "axis").Int(3, 0).Int(20, 2)));
+  body.Add(1, Node("Identity", {"again"}, {"then"})).Bytes(2, "body");
+  body.Add(11, ValueInfo("i", {}, 7)).Add(11, ValueInfo("again", {}, 9)).Add(11, ValueInfo("state", {"rows", "4"}));
+  body.Add(12, ValueInfo("then", {}, 9)).Add(12, ValueInfo("next", {"more", "4"}));
+  const Message loop = Node("Loop", {"n", "", "x"}, {"y"}).Add(5, Message().Bytes(1, "body").Add(6, body).Int(20, 5));
+  const std::vector<Message> inputs = {ValueInfo("x", {"first", "4"}), ValueInfo("n", {}, 7),
+                                       ValueInfo("z", {"1", "4"})};
+  return script::Print(Load(Write(Graph{.nodes = {loop}, .inputs = inputs}.Model())));
+}
+
+TEST(Import, StepsThatAppendToAStateDoNotCarryIt) {
+  const Message row = Node("Tanh", {"z"}, {"row"});
+  const std::string stacked = LoopThatAppends({row});
+  // A step takes its number and gives one row.
+  EXPECT_NE(stacked.find("R.Shape([Loop_step])) -> R.Tuple(R.Tensor((1, 4), dtype=\"float32\"))"), std::string::npos)
+      << stacked;
+  const std::string carried =
+      LoopThatAppends({Node("ReduceSum", {"state"}, {"sum"}), Node("Add", {"z", "sum"}, {"sums"}),
+                       Node("Reshape", {"sums", "shape"}, {"row"}), Node("Shape", {"z"}, {"shape"})});
+  EXPECT_NE(carried.find("state"), std::string::npos) << carried;
+}
+
 TEST(Import, EvaluatesOperatorsOnConstantsWhicheverTheyAre) {
   // Axes that TopK finds: there is no symbolic rule for it.
   const auto func = Main({.nodes = {Node("TopK", {"a", "k"}, {"v", "at"}), Node("Unsqueeze", {"x", "at"}, {"y"})},

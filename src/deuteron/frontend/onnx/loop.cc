@@ -4,9 +4,11 @@
 #include <unordered_set>
 
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/loop_appends.h"
 #include "deuteron/frontend/onnx/sequence_ragged.h"
 #include "deuteron/frontend/onnx/sequence_rows.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/letters.h"
 
@@ -59,6 +61,7 @@ class LoopBuilder {
     relax::Function step = CheckedStep();
     while (!is_given_up_ && !Settle(step)) step = CheckedStep();
     if (is_given_up_) return std::nullopt;
+    const std::vector<size_t> appended = TakeAppendedStates(&step);
     const relax::Var function = node_.builder().Emit(step, NameOf(node_, "_step"));
     Array<Expr> states;
     Array<Type> results;
@@ -87,11 +90,47 @@ class LoopBuilder {
       const Type row = Outside(given[field + (is_conditional_ ? 1 : 0)]);
       values.push_back(WithRowsOf(WithDims(node_, node_.Field(loop, field)), row));
     }
+    // What was appended is stacked behind the other outputs.
+    const size_t num_outputs = values.size() - appended.size();
+    for (size_t i = 0; i < appended.size(); ++i) {
+      values[appended[i]] = Joined(states_[appended[i]], values[num_outputs + i]->expr);
+    }
+    values.resize(num_outputs);
     return values;
   }
 
  private:
   using Dims = std::vector<Optional<PrimExpr>>;
+
+  /// Makes outputs of the states to which `step` only appends, and says which ones they are. They are carried no more.
+  std::vector<size_t> TakeAppendedStates(relax::Function* step) {
+    std::vector<size_t> appended;
+    int64_t at = 0;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      if (!is_carried_[i]) continue;
+      const auto outside = [&](const Type& type) { return Outside(type); };
+      const auto without = WithoutAppendedState(*step, 1 + at, at + (is_conditional_ ? 1 : 0), outside);
+      if (!without) {
+        ++at;
+        continue;
+      }
+      *step = without->step;
+      is_carried_[i] = false;
+      appended.push_back(i);
+    }
+    return appended;
+  }
+
+  /// A state as it was before a loop, and behind it what each step appended.
+  Value Joined(const Expr& initial, const Expr& stacked) const {
+    const Array<PrimExpr> rows = node_.Shape(stacked);
+    Array<PrimExpr> shape = {rows[0] * rows[1]};
+    shape.insert(shape.end(), rows.begin() + 2, rows.end());
+    const Expr joined = node_.Reshaped(stacked, shape);
+    const PrimExpr before = node_.Shape(initial)[0];
+    if (IsZero(before)) return joined;
+    return node_.Emit(relax::Concat(Array<Expr>{initial, joined}, 0));
+  }
 
   /// The dimensions of a type, null where it has none.
   static Dims DimsOf(const Type& type) {
