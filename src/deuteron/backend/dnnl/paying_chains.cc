@@ -77,8 +77,8 @@ class PayingChains {
 
  private:
   /// Of `chosen` and of all kernels on one side: what holds the least memory of those that are about as fast as the
-  /// fastest, on one side if it can be. Estimates err by as much as that, and those of a choice for which more is opened
-  /// than for either side alone by as much again.
+  /// fastest, on one side if it can be. Estimates err by as much as that, and those of a choice for which more is
+  /// opened than for either side alone by as much again.
   std::vector<bool> LeastMemory(const std::vector<bool>& chosen,
                                 const std::function<double(const std::vector<bool>&)>& seconds) const {
     const std::vector<bool> choices[] = {std::vector<bool>(chosen.size(), false),
