@@ -284,7 +284,9 @@ TEST(Choice, OfOneRunOfOpenSizesIsTheLibraryForAProductOfTwoValues) {
 /// A softmax of scores under a mask is part of attention, too, whose kernel takes longer to compile than one of its
 /// own.
 TEST(Choice, OfOneRunCountsAttentionUnderAMask) {
-  for (const auto& [scores, expected] : {std::pair("R.matmul(q, k)", "library"), std::pair("q", "generated")}) {
+  for (const auto& [scores, expected] :
+       {std::pair("R.matmul(q, k)", "library"), std::pair("R.einsum((q, k), subscripts=\"abc,acd->abd\")", "library"),
+        std::pair("q", "generated")}) {
     const bool is_attention = std::string_view(expected) == "library";
     const std::string dims = is_attention ? "4, 256, 16" : "4, 256, 256";
     const IRModule module =

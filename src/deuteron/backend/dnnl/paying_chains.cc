@@ -365,6 +365,7 @@ class PayingChains {
       for (const size_t source : sources) {
         const size_t producer = kernel_of_[source];
         if (producer < KernelChoice::kFirstKernel) {
+          if (IsEinsum(source)) return true;
           open.push_back(source);
           continue;
         }
@@ -374,6 +375,12 @@ class PayingChains {
       }
     }
     return false;
+  }
+
+  /// A product that no chain is.
+  bool IsEinsum(size_t binding) const {
+    const auto* call = relax::BoundValue(block_.bindings()[binding]).as<relax::CallNode>();
+    return call != nullptr && call->op.as<OpNode>() != nullptr && relax::OpName(GetRef<relax::Call>(call)) == "einsum";
   }
 
   /// The softmax that chain `softmax` is, the product before it and the one behind; nothing if it is not between two.
