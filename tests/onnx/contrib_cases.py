@@ -25,6 +25,39 @@ def unpacked(numbers, bits):
     return parts.reshape(*numbers.shape[:-1], -1).astype(F)
 
 
+def in_bytes(x, block):
+    """Rows as bytes whose blocks have a scale each, and as the numbers that these stand for."""
+    length, rows = x.shape[-1], x.shape[:-1]
+    parts = np.zeros((*rows, -(-length // block), block), F)
+    parts.reshape(*rows, -1)[..., :length] = x
+    greatest = np.maximum(np.abs(parts).max(-1, keepdims=True), F(1e-30))
+    return (np.rint(parts * (F(127) / greatest)) * (greatest / F(127)).astype(np.float64)).reshape(*rows, -1)[..., :length]
+
+
+def products_of_bytes():
+    """MatMulNBits that may multiply bytes, by the rule that ONNX Runtime has on CPUs that do."""
+    for bits, k, block, n in [(4, 64, 32, 6), (4, 256, 32, 130), (4, 300, 128, 131), (4, 224, 16, 96), (8, 256, 64, 100), (2, 256, 32, 128)]:
+        blocks = -(-k // block)
+        weight, scales = bytes_of(n, blocks, block * bits // 8), f(n, blocks, low=0.01, high=0.1)
+        zeros, bias = bytes_of(n, -(-blocks * bits // 8)), f(n)
+        numbers = unpacked(weight, bits).reshape(n, -1)[:, :k].astype(np.float64)
+        attributes = {"K": k, "N": n, "block_size": block, "bits": bits, "accuracy_level": 4}
+        for centres in (None, zeros):
+            centre = 2.0 ** (bits - 1) if centres is None else unpacked(zeros, bits)[:, :blocks].repeat(block, 1)[:, :k]
+            matrix = ((numbers - centre) * scales.repeat(block, 1)[:, :k]).T
+            for x, added in [(f(2, 3, k), None), (f(1, k), bias), (half(f(17, k)), half(bias)), (np.zeros((2, k), F), bias)]:
+                y = in_bytes(x.astype(F), block) @ matrix + (0 if added is None else added)
+                given = [Const(value.astype(x.dtype)) if value is not None else None for value in (scales, None, added)]
+                rounded = scales.astype(x.dtype).astype(np.float64).repeat(block, 1)[:, :k]
+                if x.dtype == H:
+                    y = in_bytes(x.astype(F), block) @ ((numbers - centre) * rounded).T + added
+                one = contrib("MatMulNBits", [x, Const(weight), given[0], None if centres is None else Const(zeros), None, given[2]], **attributes)
+                yield dataclasses.replace(one, expected=[y.astype(x.dtype)])
+    # Zero points that are no integers, and rows in another order: of floats.
+    weight, scales = Const(bytes_of(130, 8, 16)), Const(f(130, 8, low=0.01, high=0.1))
+    yield contrib("MatMulNBits", [f(3, 256), weight, scales, Const(f(130, 8, low=6.5, high=8.5))], K=256, N=130, block_size=32, accuracy_level=4)
+
+
 def norms():
     for convert in (lambda x: x, half):
         x, skip, row, columns = convert(f(2, 3, 8)), convert(f(2, 3, 8, seed=1)), convert(f(3, 8)), [convert(f(8, seed=n)) for n in range(3)]
@@ -296,5 +329,5 @@ def fused():
 
 
 def cases():
-    for family in (norms, for_gpus, products, attention, grouped, quantised, broadcast, fused):
+    for family in (norms, for_gpus, products, products_of_bytes, attention, grouped, quantised, broadcast, fused):
         yield from family()

@@ -11,7 +11,7 @@ from case import F, Const, graph
 
 # Of these operators, every so many of their cases.
 EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttention": 3, "GroupQueryAttention": 11, "GatherBlockQuantized": 3, "LinearAttention": 5,
-         "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3, "FusedMatMul": 1, "QLinearWhere": 1, "BiasSplitGelu": 1,
+         "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3, "FusedMatMul": 1, "MatMulNBits": 3, "QLinearWhere": 1, "BiasSplitGelu": 1,
          "BranchwiseRMSNorm": 3, "FusedConv": 1, "RotaryEmbedding": 1, "HyperConnectionPreMix": 2, "HyperConnectionPostMix": 3}
 
 
@@ -82,7 +82,7 @@ def opened(model):
 def cases(build):
     """`build` gives the model of a case, and its inputs."""
     seen = dict.fromkeys(EVERY, 0)
-    for one in (*contrib_cases.attention(), *contrib_cases.grouped(), *contrib_cases.products(), *contrib_cases.for_gpus(), *contrib_cases.quantised(),
+    for one in (*contrib_cases.attention(), *contrib_cases.grouped(), *contrib_cases.products(), *contrib_cases.products_of_bytes(), *contrib_cases.for_gpus(), *contrib_cases.quantised(),
                 *contrib_language_cases.cases()):
         if one.op not in EVERY or not isinstance(one.opset, int) or not all(v is None or isinstance(v, Const) or v.dtype != np.float16 for v in one.inputs):
             continue

@@ -110,6 +110,8 @@ def eye(n: Any, m: Any, k: Any, dtype: Any = ...) -> Call:
     """relax.eye(n, m, k). Attributes: dtype. A UsageError for others."""
 def eye_like(x: Any, k: Any, dtype: Any = ...) -> Call:
     """relax.eye_like(x, k). Attributes: dtype. A UsageError for others."""
+def fake_quantize(data: Any, block: Any = ...) -> Call:
+    """relax.fake_quantize(data). Attributes: block. A UsageError for others."""
 def flatten(x: Any) -> Call:
     """relax.flatten(x). Attributes: none. A UsageError for others."""
 def flip(data: Any, axis: Any = ...) -> Call:

@@ -24,6 +24,8 @@ struct Case {
   const char* data = "float32";
   /// Bytes of an element of the weight and what belongs to it; 0: folded.
   double bytes = 1;
+  /// Elements of a row that are quantised to bytes together; 0: none are.
+  int64_t block = 0;
 };
 
 constexpr const char* kWide = "w = R.astype(q, \"float32\")";
@@ -32,6 +34,9 @@ std::vector<Case> Cases() {
   const std::vector<const char*> by_blocks = {kWide, "r = R.repeat(s, repeats=32, axis=0)", "v = R.multiply(w, r)"};
   const std::vector<const char*> transposed = {kWide, "r = R.repeat(s, repeats=32, axis=1)", "t = R.multiply(w, r)",
                                                "v = R.permute_dims(t)"};
+  const std::vector<const char*> in_part = {kWide, "r = R.repeat(s, repeats=32, axis=1)",
+                                            "p = R.strided_slice(r, axes=[1], begin=[0], end=[170])",
+                                            "t = R.multiply(w, p)", "v = R.permute_dims(t)"};
   const std::vector<const char*> with_zeros = {kWide, "y = R.astype(R.repeat(z, repeats=32, axis=0), \"float32\")",
                                                "c = R.subtract(w, y)", "r = R.repeat(s, repeats=32, axis=0)",
                                                "v = R.multiply(c, r)"};
@@ -54,6 +59,14 @@ std::vector<Case> Cases() {
       {"transposed", "int4", {128, 160}, {128, 5}, transposed, nullptr, "1", "float32", 0.7},
       {"float16", "int8", {160, 128}, {128}, {by_column, "u = R.astype(v, \"float16\")"}, nullptr, "4", "float16"},
       {"rows_of_the_run", "int4", {160, 128}, {5, 128}, by_blocks, nullptr, "\"n\"", "float32", 0.7},
+      {"bytes", "int8", {160, 128}, {5, 128}, by_blocks, nullptr, "1", "float32", 1.2, 32},
+      {"bytes_of_4_bits", "uint4", {160, 128}, {5, 128}, with_zeros, "uint8", "19", "float32", 0.9, 32},
+      {"bytes_of_4_bits_with_sign", "int4", {160, 200}, {5, 200}, by_blocks, nullptr, "2, 3", "float32", 0.7, 32},
+      {"bytes_without_sign", "uint8", {160, 131}, {5, 131}, with_zeros, "uint8", "\"n\"", "float32", 1.5, 32},
+      {"bytes_with_fractions", "uint4", {160, 128}, {5, 128}, with_zeros, "float32", "3", "float32", 0.9, 32},
+      {"bytes_of_a_part", "int4", {128, 170}, {128, 6}, in_part, nullptr, "\"n\"", "float32", 0.8, 32},
+      {"bytes_of_one_block", "int4", {128, 136}, {136}, {by_column}, nullptr, "5", "float32", 0.9, 128},
+      {"bytes_of_other_blocks", "int4", {160, 128}, {5, 128}, by_blocks, nullptr, "3", "float32", 0.7, 16},
       {"a_scale_a_row", "int8", {160, 128}, {160}, {by_row}, nullptr, "3", "float32", 0},
       {"small", "int8", {64, 64}, {64}, {by_column}, nullptr, "3", "float32", 0},
   };
@@ -95,7 +108,9 @@ IRModule ModuleOf(const Case& test) {
   }
   std::vector<std::string> lines(test.lines.begin(), test.lines.end());
   const bool is_narrow = std::string(test.data) == "float16";
-  lines.emplace_back(std::string("m = R.matmul(x, ") + (is_narrow ? "u" : "v") + ")");
+  if (test.block != 0) lines.push_back("a = R.fake_quantize(x, block=" + std::to_string(test.block) + ")");
+  lines.emplace_back(std::string("m = R.matmul(") + (test.block != 0 ? "a" : "x") + ", " + (is_narrow ? "u" : "v") +
+                     ")");
   lines.emplace_back("gv = R.nn.relu(m)");
   return relax::BindParams("main", weights)(MakeModule(params, lines));
 }
@@ -118,7 +133,8 @@ TEST_P(QuantizedWeights, AreHeldAsTheyAre) {
 
 TEST_P(QuantizedWeights, ComputeWhatTheOperatorsDo) {
   const IRModule module = ModuleOf(GetParam());
-  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "llvm -mcpu=x86-64-v3 -mattr=+avxvnni",
+                             "llvm -mcpu=x86-64-v4 -mattr=+avx512vnni"}) {
     if (!Target::Parse(target).WhyNotHere().empty()) continue;
     for (const int threads : {1, 2}) {
       SCOPED_TRACE(std::string(target) + " threads " + std::to_string(threads));

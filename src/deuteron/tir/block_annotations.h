@@ -36,6 +36,10 @@ inline constexpr const char* kTransformedTiles = "transformed_tiles";
 /// scales.
 inline constexpr const char* kDequantizedWeight = "dequantized_weight";
 
+/// Of a block (true) that sums up products of bytes a block of terms at a time, the blocks along its first axis: the
+/// one that reads it adds these sums up, each with a scale.
+inline constexpr const char* kSumsOfBlocks = "sums_of_blocks";
+
 /// Of a block (true) that gives the parts in which the weight of a product is multiplied, the parts along the first
 /// axis.
 inline constexpr const char* kPartsOfWeight = "parts_of_weight";

@@ -27,6 +27,34 @@ Value* VectorDot::Emit(std::string_view name, Value* sum, Value* x, Value* y) {
   return is_float ? OfFloats(sum, x, y) : OfBytes(sum, x, y, name == "dot_i8x4");
 }
 
+namespace {
+
+/// Whether each of the bytes of which elements are made is known to be less than 128: pairs of products with int8 are
+/// then sums that 16 bits hold.
+bool AreSmallBytes(Value* x) {
+  const auto* masked = llvm::dyn_cast<llvm::BinaryOperator>(x);
+  if (masked == nullptr || masked->getOpcode() != llvm::Instruction::And) return false;
+  const auto* mask = llvm::dyn_cast<llvm::Constant>(masked->getOperand(1));
+  if (mask == nullptr) return false;
+  const auto* bits = llvm::dyn_cast_or_null<llvm::ConstantInt>(mask->getSplatValue());
+  return bits != nullptr && (bits->getZExtValue() & 0x80808080) == 0;
+}
+
+}  // namespace
+
+Value* VectorDot::OfSmallBytes(Value* sum, Value* x, Value* y, unsigned lanes) {
+  return InPieces(&b_, {sum, x, y}, lanes, [&](const Pieces& piece) {
+    llvm::Type* bytes = llvm::FixedVectorType::get(b_.getInt8Ty(), 4 * lanes);
+    Value* ones = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(2 * lanes), b_.getInt16(1));
+    const auto of_bytes =
+        lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddubs_w_512 : llvm::Intrinsic::x86_avx2_pmadd_ub_sw;
+    const auto of_pairs = lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
+    Value* pairs =
+        b_.CreateIntrinsic(of_bytes, {}, {b_.CreateBitCast(piece[1], bytes), b_.CreateBitCast(piece[2], bytes)});
+    return b_.CreateAdd(piece[0], b_.CreateIntrinsic(of_pairs, {}, {pairs, ones}));
+  });
+}
+
 Value* VectorDot::OfIntegers(Value* x, Value* y) {
   const unsigned lanes = LanesWith("avx512bw", "avx2");
   if (lanes == 0 || !x->getType()->isVectorTy()) {
@@ -43,6 +71,9 @@ Value* VectorDot::OfIntegers(Value* x, Value* y) {
 Value* VectorDot::OfBytes(Value* sum, Value* x, Value* y, bool is_signed) {
   unsigned lanes = LanesWith("avx512vnni", "avxvnni");
   if (is_signed) lanes = target_.HasFeature("dotprod") ? 4 : 0;
+  const unsigned small = LanesWith("avx512bw", "avx2");
+  if (lanes == 0 && !is_signed && small != 0 && x->getType()->isVectorTy() && AreSmallBytes(x))
+    return OfSmallBytes(sum, x, y, small);
   if (lanes == 0 || !x->getType()->isVectorTy()) {
     const auto of_sign = [&](Value* bytes, uint64_t shift) {
       return b_.CreateAShr(b_.CreateShl(bytes, 24 - shift), 24);

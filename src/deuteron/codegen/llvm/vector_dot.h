@@ -24,6 +24,8 @@ class VectorDot {
   llvm::Value* OfIntegers(llvm::Value* x, llvm::Value* y);
   /// `is_signed`: the bytes of x are int8.
   llvm::Value* OfBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y, bool is_signed);
+  /// Of bytes that are less than 128, which a CPU multiplies that has no instruction for others.
+  llvm::Value* OfSmallBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y, unsigned lanes);
   llvm::Value* OfFloats(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
 
   llvm::IRBuilderBase& b_;

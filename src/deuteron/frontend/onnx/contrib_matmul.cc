@@ -15,6 +15,7 @@
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/unary.h"
 
 namespace deuteron::onnx {
@@ -91,9 +92,14 @@ Results ConvertMatMulNBits(const NodeContext& node) {
   const int64_t bits = node.Int("bits", 4);
   if (k < 1 || n < 1 || block < 1 || k > INT64_MAX - block) node.Fail("K, N and block_size must be positive");
   const int64_t blocks = (k + block - 1) / block;
-  const DataType dtype = node.DType(0);
   // The block of each row of the weights, if they are not in order.
   const Expr order = node.Has(4) ? IndicesFromBeginning(node, 4, I64(blocks)) : Expr();
+  const bool has_fractions = node.Has(3) && node.DType(3) != DataType::UInt(8);
+  // What ONNX Runtime multiplies as bytes, if it may.
+  constexpr int64_t kOfBytes = 4, kLeastBlock = 16;
+  const bool is_of_bytes =
+      node.Int("accuracy_level", 0) == kOfBytes && block >= kLeastBlock && !order.defined() && !has_fractions;
+  const DataType given = node.DType(0), dtype = is_of_bytes ? DataType::Float(32) : given;
   const auto by_element = [&](const Expr& x) -> Expr {
     const Expr of_blocks = node.Reshaped(x, {I64(n), I64(blocks)});
     if (order.defined()) return node.Emit(relax::Take(of_blocks, order, 1));
@@ -106,16 +112,19 @@ Results ConvertMatMulNBits(const NodeContext& node) {
   Expr zero = node.Scalar(dtype, static_cast<double>(int64_t{1} << (bits - 1)));
   if (node.Has(3)) {
     zero = node.X(3);
-    if (node.DType(zero) == DataType::UInt(8)) {
+    if (!has_fractions) {
       const Expr rows = node.Reshaped(zero, {I64(n), I64((blocks * bits + 7) / 8)});
       zero = Shortened(node, Unpacked(node, rows, bits), I64(blocks));
     }
     zero = node.CastTo(by_element(zero), dtype);
   }
   const Expr centred = node.Emit(relax::Subtract(numbers, zero));
-  const Expr rows = node.Emit(relax::Multiply(centred, by_element(node.X(2))));
-  const Expr product = node.Emit(relax::Matmul(node.X(0), node.Emit(relax::PermuteDims(rows, {1, 0}))));
-  return {node.Has(5) ? SumOf(node, product, node.X(5)) : product};
+  const Expr rows = node.Emit(relax::Multiply(centred, node.CastTo(by_element(node.X(2)), dtype)));
+  Expr data = node.CastTo(node.WithSizes(node.X(0), node.Rank(0) - 1, {k}, "the data"), dtype);
+  if (is_of_bytes) data = node.Emit(relax::FakeQuantize(data, block));
+  const Expr product = node.Emit(relax::Matmul(data, node.Emit(relax::PermuteDims(rows, {1, 0}))));
+  const Expr sum = node.Has(5) ? SumOf(node, product, node.CastTo(node.X(5), dtype)) : product;
+  return {node.CastTo(sum, given)};
 }
 
 namespace {

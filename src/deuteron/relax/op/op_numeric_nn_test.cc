@@ -2,6 +2,7 @@
 /// Convolutions and pools against plain loops.
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/op_numeric_test_util.h"
+#include "deuteron/relax/op/qdq.h"
 
 namespace deuteron::interpreter {
 namespace {
@@ -179,6 +180,26 @@ TEST(Pool, AdaptiveWindowsCoverTheirInput) {
     });
     Check({x}, [&](const std::vector<Var>& v) { return nn::AdaptiveAvgPool2D(v[0], out); }, expected,
           {{0, 0, "n"}, {0, 2, "h"}, {0, 3, "w"}});
+  }
+}
+
+/// Blocks along the last axis, the last one shorter, one of zeros and one of very small numbers.
+TEST(Quantization, FakeQuantizeRoundsBlocks) {
+  for (const int64_t block : {4, 7, 32}) {
+    Dense x = Dense::Random({2, 3, 19}, 6, -3, 3);
+    for (int64_t i = 0; i < 8; ++i) {
+      x.at({0, 1, i}) = 0;
+      x.at({1, 0, i}) = static_cast<float>(i) * 1e-33F;
+    }
+    const Dense expected = Fill(x.shape, [&](const Index& p) {
+      const int64_t first = p[2] / block * block;
+      double greatest = 0;
+      for (int64_t k = first; k < std::min<int64_t>(first + block, 19); ++k)
+        greatest = std::max(greatest, std::fabs(x.at({p[0], p[1], k})));
+      return greatest < 1e-30 ? 0 : std::nearbyint(x.at(p) * (127 / greatest)) * (greatest / 127);
+    });
+    Check({x}, [&](const std::vector<Var>& v) { return FakeQuantize(v[0], block); }, expected,
+          {{0, 0, "n"}, {0, 1, "m"}});
   }
 }
 

@@ -3,6 +3,7 @@
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/tir/intrinsics.h"
+#include "deuteron/topi/block_quantized.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
 
@@ -79,6 +80,22 @@ Expr LegalizeDequantize(BlockBuilder& builder, const Call& call) {
           return CastTo(dtype, CastTo(real, shifted) * CastTo(real, ParameterAt(args[1], vars, axis)));
         },
         "dequantized");
+  });
+}
+
+Type InferFakeQuantize(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  if (!data->dtype.is_float() && !data->dtype.is_bfloat16())
+    ThrowOpError(call, "takes floats; got " + Describe(call->args[0].ty()));
+  if (data->ndim == 0) ThrowOpError(call, "takes rows of elements, not a scalar");
+  if (AttrsOf<FakeQuantizeAttrsNode>(call)->block < 1) ThrowOpError(call, "its blocks have at least one element");
+  return GetRef<Type>(data);
+}
+
+Expr LegalizeFakeQuantize(BlockBuilder& builder, const Call& call) {
+  return CallKernel(builder, call, "fake_quantize", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::FakeQuantize(args[0], AttrsOf<FakeQuantizeAttrsNode>(call)->block);
   });
 }
 
@@ -244,6 +261,7 @@ std::vector<OpInfo> QdqOps() {
   return {
       {"quantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeQuantize},
       {"dequantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeDequantize},
+      {"fake_quantize", {"data"}, "deuteron.relax.FakeQuantizeAttrs", InferFakeQuantize, LegalizeFakeQuantize},
       {"byte_table", {"data", "table"}, nullptr, InferByteTable, LegalizeByteTable},
       {"pack_i16x2", {"data", "zero_point"}, kPackAttrs, InferPackI16x2, LegalizePackI16x2},
       {"pack_u8x4", {"data"}, kPackAttrs, InferPackBytes, LegalizePackU8x4},
@@ -258,6 +276,12 @@ Expr Quantize(Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out
 }
 Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out_dtype) {
   return MakeQuantize("dequantize", std::move(data), std::move(scale), std::move(zero_point), axis, out_dtype);
+}
+
+Expr FakeQuantize(Expr data, int64_t block) {
+  auto attrs = MakeNode<FakeQuantizeAttrsNode>();
+  attrs->block = block;
+  return MakeCall("fake_quantize", {std::move(data)}, Attrs(attrs));
 }
 
 Expr ByteTable(Expr data, Expr table) { return MakeCall("byte_table", {std::move(data), std::move(table)}, Attrs()); }
@@ -275,11 +299,15 @@ void QuantizeAttrsNode::RegisterReflection() {
       .def_ro("out_dtype", &QuantizeAttrsNode::out_dtype)
       .def_ro("axis", &QuantizeAttrsNode::axis);
 }
+void FakeQuantizeAttrsNode::RegisterReflection() {
+  refl::ObjectDef<FakeQuantizeAttrsNode>().def_ro("block", &FakeQuantizeAttrsNode::block);
+}
 void PackNeighboursAttrsNode::RegisterReflection() {
   refl::ObjectDef<PackNeighboursAttrsNode>().def_ro("axis", &PackNeighboursAttrsNode::axis);
 }
 DEUTERON_REFLECTION() {
   QuantizeAttrsNode::RegisterReflection();
+  FakeQuantizeAttrsNode::RegisterReflection();
   PackNeighboursAttrsNode::RegisterReflection();
 }
 

@@ -29,6 +29,14 @@ class PackNeighboursAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(PackNeighboursAttrs)
 
+/// fake_quantize.
+class FakeQuantizeAttrsNode : public AttrsNode {
+ public:
+  int64_t block = 32;
+  DEUTERON_NODE("deuteron.relax.FakeQuantizeAttrs", FakeQuantizeAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(FakeQuantizeAttrs)
+
 /// Rows of the table.
 std::vector<OpInfo> QdqOps();
 
@@ -40,6 +48,10 @@ void CheckPacking(const Call& call, const std::string& packing, DataType result)
 Expr Quantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataType out_dtype = DataType::Int(8));
 /// scale * (data - zero_point)
 Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataType out_dtype = DataType::Float(32));
+/// Floats as bytes would have them that a block of `block` elements of the last axis shares a scale of: of each block,
+/// s = max|x| / 127 and the elements round(x / s) * s. Blocks of magnitudes below 1e-30 are zeros, those with an
+/// element that is no finite number undefined.
+Expr FakeQuantize(Expr data, int64_t block = 32);
 /// Of each byte what a table of 256 has at its place, that of the number with its bits: -1 is the last.
 Expr ByteTable(Expr data, Expr table);
 /// Integers less a zero point (a scalar), modulo 2^16, in pairs: int32 whose low half is the first of two neighbours

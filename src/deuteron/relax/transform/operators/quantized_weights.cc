@@ -11,6 +11,12 @@
 /// Purpose: folded, such a weight takes four or eight times its bytes, of memory and on the way to each product with a
 /// row of activations, which takes as long as that way.
 ///
+/// Rows that are quantised to bytes by the blocks of rows of W that share a scale (`fake_quantize`) are multiplied as
+/// such, the numbers without their scales, where the target multiplies bytes:
+///
+///     a = fake_quantize(x, block)         a = call_tir(quantize_blocks, (x,))
+///     y = matmul(a, w)                →   y = call_tir(dense_blocks, (view(a[0]), a[1], a[2], W', s', z'))
+///
 /// What it must not do: touch products of activations that are quantised, too: those are products of integers. Small
 /// weights: they stay in the cache. Products in the precision of a matrix unit (`precision`), which computes more rows
 /// in the time of one; and what is for a library other than oneDNN, which looks for matmul.
@@ -20,6 +26,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -28,64 +35,25 @@
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/manipulate_attrs.h"
+#include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
 #include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/relax/transform/operators/quantized_weight.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/element.h"
 #include "deuteron/support/limits.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
+#include "deuteron/topi/block_quantized.h"
+#include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
 
 namespace deuteron::relax {
 namespace {
-
-constexpr int64_t kLeastElements = int64_t{1} << 14;
-
-/// A constant matrix, each element of which stands for `repeats` rows and columns of a larger one. Of one row, or one
-/// column, or a scalar: for all.
-struct Spread {
-  Constant data;
-  std::array<int64_t, 2> shape{1, 1};
-  std::array<int64_t, 2> repeats{1, 1};
-
-  void Transpose() {
-    std::swap(shape[0], shape[1]);
-    std::swap(repeats[0], repeats[1]);
-    is_transposed = !is_transposed;
-  }
-  /// Whether it covers a matrix of that shape.
-  bool Covers(const std::array<int64_t, 2>& whole) const {
-    for (const size_t axis : {0, 1}) {
-      if (shape[axis] != 1 && shape[axis] * repeats[axis] != whole[axis]) return false;
-    }
-    return true;
-  }
-  /// Its element at a place of the larger one.
-  int64_t At(int64_t row, int64_t column) const {
-    const int64_t i = shape[0] == 1 ? 0 : row / repeats[0], j = shape[1] == 1 ? 0 : column / repeats[1];
-    return is_transposed ? j * shape[0] + i : i * shape[1] + j;
-  }
-  bool is_transposed = false;
-};
-
-/// A weight as numbers of (depth, columns), what is subtracted of them and what multiplies the rest.
-struct Quantized {
-  Spread numbers, scales;
-  std::optional<Spread> zeros;
-
-  void Transpose() {
-    numbers.Transpose();
-    scales.Transpose();
-    if (zeros) zeros->Transpose();
-  }
-};
-
-bool IsSmallInteger(DataType dtype) { return (dtype.is_int() || dtype.is_uint()) && dtype.bits() <= 8; }
 
 class WeightHolder : public EmittingRewriter {
  public:
@@ -94,6 +62,7 @@ class WeightHolder : public EmittingRewriter {
   void Update(const GlobalVar& var, const Function& function) {
     const Function rewritten = Run(function);
     values_.clear();
+    rows_.clear();
     if (!rewritten.same_as(function)) builder_.UpdateFunction(var, RemoveAllUnused(rewritten, builder_.module()));
   }
   IRModule Finish() { return builder_.Finalize(); }
@@ -105,7 +74,7 @@ class WeightHolder : public EmittingRewriter {
     static const Op matmul = Op::Get("relax.matmul");
     if (call == nullptr || !call->op.same_as(matmul) || !builder_.InDataflowBlock())
       return SeqRewriter::RewriteBinding(binding, out);
-    const Call product = Product(*call, binding->var);
+    const Call product = Product(*call, binding->var, out);
     if (!product.defined()) return SeqRewriter::RewriteBinding(binding, out);
     out->push_back(WithValue(binding, product));
   }
@@ -128,6 +97,7 @@ class WeightHolder : public EmittingRewriter {
       if (dims.size() > 2) return std::nullopt;
       Spread spread{GetRef<Constant>(constant)};
       std::copy(dims.begin(), dims.end(), spread.shape.end() - static_cast<int64_t>(dims.size()));
+      spread.row_length = spread.shape[1];
       return spread;
     }
     if (const CallNode* call = CallOf(expr, astype)) {
@@ -143,10 +113,36 @@ class WeightHolder : public EmittingRewriter {
       spread->repeats[axis] *= attrs->repeats;
       return spread;
     }
+    if (const auto lengths = FirstElements(expr)) {
+      auto spread = FindSpread(CallOf(expr)->args[0]);
+      if (!spread || spread->data->data.ndim() != 2) return std::nullopt;
+      for (const size_t axis : {0, 1}) spread->Shorten(axis, (*lengths)[axis]);
+      return spread;
+    }
     if (!IsTransposition(expr)) return std::nullopt;
     auto spread = FindSpread(CallOf(expr)->args[0]);
     if (spread) spread->Transpose();
     return spread;
+  }
+
+  /// How many rows and columns a matrix has, if it is the first ones of another.
+  std::optional<std::array<int64_t, 2>> FirstElements(const Expr& expr) const {
+    static const Op strided_slice = Op::Get("relax.strided_slice");
+    const CallNode* call = CallOf(expr, strided_slice);
+    const auto* type = expr.ty().as<TensorTypeNode>();
+    if (call == nullptr || call->args.size() < 4 || type == nullptr || type->ndim != 2 || !type->has_shape())
+      return std::nullopt;
+    const auto are_all = [&](size_t arg, int64_t value) {
+      if (arg >= call->args.size()) return true;
+      const auto* given = call->args[static_cast<int64_t>(arg)].as<TupleNode>();
+      return given != nullptr && std::all_of(given->fields.begin(), given->fields.end(), [&](const Expr& field) {
+               const auto* prim = field.as<PrimValueNode>();
+               return prim != nullptr && AsConstInt(prim->value) == value;
+             });
+    };
+    const auto rows = AsConstInt((*type->shape)[0]), columns = AsConstInt((*type->shape)[1]);
+    if (!rows || !columns || !are_all(2, 0) || !are_all(4, 1)) return std::nullopt;
+    return std::array{*rows, *columns};
   }
 
   bool IsTransposition(const Expr& expr) const {
@@ -191,8 +187,8 @@ class WeightHolder : public EmittingRewriter {
   }
 
   /// The product with what is quantised in one kernel; null if it is none.
-  Call Product(const CallNode& call, const Var& result) {
-    static const Op dequantize = Op::Get("relax.dequantize");
+  Call Product(const CallNode& call, const Var& result, Bindings* out) {
+    static const Op dequantize = Op::Get("relax.dequantize"), fake_quantize = Op::Get("relax.fake_quantize");
     const auto* data = call.args[0].ty().as<TensorTypeNode>();
     const auto* type = result.ty().as<TensorTypeNode>();
     if (CallOf(call.args[0], dequantize) != nullptr || data == nullptr || type == nullptr) return Call();
@@ -201,98 +197,14 @@ class WeightHolder : public EmittingRewriter {
       return Call();
     const auto weight = FindQuantized(call.args[1]);
     if (!weight || !IsHeld(*weight)) return Call();
+    if (const CallNode* bytes = CallOf(call.args[0], fake_quantize)) {
+      const int64_t block = bytes->attrs.as<FakeQuantizeAttrsNode>()->block;
+      if (const auto numbers = AsBytes(*weight, block)) {
+        return BytesProduct(*weight, *numbers, RowsInBytes(bytes->args[0], block, numbers->factor, call.span, out),
+                            type->dtype, GetRef<TensorType>(type));
+      }
+    }
     return Pack(*weight, call, type->dtype, GetRef<TensorType>(type));
-  }
-
-  /// Whether kernels read a weight of that form.
-  static bool IsHeld(const Quantized& weight) {
-    const Spread& numbers = weight.numbers;
-    if (numbers.repeats != std::array<int64_t, 2>{1, 1} || numbers.data->data.ndim() != 2) return false;
-    if (!IsSmallInteger(DataType(numbers.data->data.dtype()))) return false;
-    const DataType scale(weight.scales.data->data.dtype());
-    if (!scale.is_float() && !scale.is_bfloat16()) return false;
-    if (numbers.shape[0] * numbers.shape[1] < kLeastElements || !weight.scales.Covers(numbers.shape)) return false;
-    // A scale for each row multiplies the data.
-    if (weight.scales.shape[0] != 1 && weight.scales.repeats[0] == 1) return false;
-    if (!weight.zeros) return true;
-    const Spread& zeros = *weight.zeros;
-    if (!zeros.Covers(numbers.shape)) return false;
-    return zeros.shape[0] == 1 || (weight.scales.shape[0] != 1 && zeros.repeats[0] == weight.scales.repeats[0]);
-  }
-
-  static double NumberAt(const Tensor& tensor, int64_t at) {
-    const DLDataType dtype = tensor.dtype();
-    const auto* data = static_cast<const char*>(tensor.data_ptr()) + at * ElementBytes(dtype);
-    return IsFloat(dtype) ? LoadFloat(data, dtype) : static_cast<double>(LoadInteger(data, dtype));
-  }
-
-  /// The zero point, where all are the same.
-  static std::optional<double> ZeroOf(const Spread& zeros) {
-    const Tensor data = CompactData(zeros.data);
-    if (data.numel() == 0) return std::nullopt;
-    const double first = NumberAt(data, 0);
-    for (int64_t i = 1; i < data.numel(); ++i) {
-      if (NumberAt(data, i) != first) return std::nullopt;
-    }
-    return first;
-  }
-
-  /// (blocks of columns, `groups` of `rows` rows, `length` columns) of what is spread, `least` less; zeros beyond the
-  /// columns.
-  template <typename T>
-  static Constant Blocks(const Spread& spread, int64_t groups, int64_t rows, int64_t columns, int64_t length,
-                         DataType dtype, int64_t least = 0) {
-    const int64_t blocks = (columns + length - 1) / length;
-    Tensor packed = runtime::AllocTensor({blocks, groups, length}, dtype);
-    const Tensor data = CompactData(spread.data);
-    auto* to = static_cast<T*>(packed.data_ptr());
-    for (int64_t block = 0; block < blocks; ++block) {
-      for (int64_t group = 0; group < groups; ++group) {
-        for (int64_t c = block * length; c < (block + 1) * length; ++c) {
-          *to++ = c < columns ? static_cast<T>(NumberAt(data, spread.At(group * rows, c)) - least) : T{0};
-        }
-      }
-    }
-    return Constant(std::move(packed), spread.data->span);
-  }
-
-  /// Whether bytes hold numbers of 4 bits.
-  static bool AreHalves(const Constant& numbers) {
-    if (DataType(numbers->data.dtype()) != DataType::UInt(8)) return false;
-    const Tensor data = CompactData(numbers);
-    const auto* bytes = static_cast<const uint8_t*>(data.data_ptr());
-    uint8_t bits = 0;
-    for (int64_t i = 0; i < data.numel(); ++i) bits |= bytes[i];
-    return bits <= 15;
-  }
-
-  /// The numbers in such blocks, `least` less: of 4 bits two a byte.
-  static Constant PackNumbers(const Spread& numbers, int64_t length, bool has_halves, int64_t least) {
-    const auto [depth, columns] = numbers.shape;
-    const int64_t blocks = (columns + length - 1) / length, rows = has_halves ? (depth + 1) / 2 : depth;
-    const DLDataType dtype = numbers.data->data.dtype();
-    Tensor packed = runtime::AllocTensor({blocks, rows, length},
-                                         has_halves || dtype.code == kDLUInt ? DataType::UInt(8) : DataType::Int(8));
-    const Tensor data = CompactData(numbers.data);
-    const auto* from = static_cast<const char*>(data.data_ptr());
-    auto* to = static_cast<uint8_t*>(packed.data_ptr());
-    const auto number = [&](int64_t row, int64_t column) {
-      if (row >= numbers.shape[0] || column >= numbers.shape[1]) return uint8_t{0};
-      return static_cast<uint8_t>(LoadInteger(from + numbers.At(row, column), dtype) - least);
-    };
-    MakeInParallel(blocks, blocks * rows * length, [&](int64_t begin, int64_t end) {
-      for (int64_t block = begin; block < end; ++block) {
-        for (int64_t row = 0; row < rows; ++row) {
-          uint8_t* const out = to + (block * rows + row) * length;
-          for (int64_t c = 0; c < length; ++c) {
-            const int64_t column = block * length + c;
-            out[c] = has_halves ? static_cast<uint8_t>(number(2 * row, column) | number(2 * row + 1, column) << 4)
-                                : number(row, column);
-          }
-        }
-      }
-    });
-    return Constant(std::move(packed), numbers.data->span);
   }
 
   Call Pack(const Quantized& weight, const CallNode& call, DataType dtype, const TensorType& type) {
@@ -305,8 +217,8 @@ class WeightHolder : public EmittingRewriter {
     const bool has_groups = weight.scales.shape[0] != 1;
     const int64_t rows = has_groups ? weight.scales.repeats[0] : depth;
     const int64_t groups = (depth + rows - 1) / rows;
-    const Expr numbers = Packed(weight.numbers.data, weight.numbers.is_transposed,
-                                [&] { return PackNumbers(weight.numbers, length, has_halves, least); });
+    const Expr numbers =
+        Packed(weight.numbers, 0, [&] { return PackNumbers(weight.numbers, length, has_halves, least); });
     Array<Expr> args = {call.args[0], numbers};
     std::optional<double> zero = weight.zeros ? ZeroOf(*weight.zeros) : std::optional(0.0);
     const bool has_zeros = !zero.has_value();
@@ -320,14 +232,13 @@ class WeightHolder : public EmittingRewriter {
       }
       args.push_back(Constant(std::move(scales), weight.scales.data->span));
     } else {
-      args.push_back(Blocks<float>(weight.scales, groups, rows, columns, length, DataType::Float(32)));
+      args.push_back(ByBlocks(weight.scales, groups, rows, columns, length));
     }
     if (has_zeros) {
-      Spread zeros = *weight.zeros;
+      const Spread& zeros = *weight.zeros;
       const int64_t zero_groups = zeros.shape[0] == 1 ? 1 : groups;
-      args.push_back(DataType(zeros.data->data.dtype()) == DataType::UInt(8)
-                         ? Blocks<uint8_t>(zeros, zero_groups, rows, columns, length, DataType::UInt(8), least)
-                         : Blocks<float>(zeros, zero_groups, rows, columns, length, DataType::Float(32), least));
+      const bool are_bytes = DataType(zeros.data->data.dtype()) == DataType::UInt(8);
+      args.push_back(ByBlocks(zeros, zero_groups, rows, columns, length, are_bytes, least));
     }
     const Call product = builder_.CallTE("dense_quantized", args, [&](const Array<te::Tensor>& tensors) {
       topi::QuantizedWeight quantized{
@@ -340,13 +251,64 @@ class WeightHolder : public EmittingRewriter {
     return product;
   }
 
+  /// Rows in words of four bytes, their scales, and the sums of their blocks.
+  Array<Expr> RowsInBytes(const Expr& x, int64_t block, double factor, const Span& span, Bindings* out) {
+    auto [it, inserted] = rows_.try_emplace({x.get(), block, factor});
+    if (!inserted) return it->second;
+    const bool has_sums = factor != 0;
+    const Call quantized = builder_.CallTE("quantize_blocks", {x}, [&](const Array<te::Tensor>& tensors) {
+      const topi::BlockBytes bytes = topi::QuantizeBlocks(tensors[0], block, factor);
+      return has_sums ? Array<te::Tensor>{bytes.bytes, bytes.scales, bytes.sums}
+                      : Array<te::Tensor>{bytes.bytes, bytes.scales};
+    });
+    const Var tuple = Emit(quantized, span, out);
+    const auto item = [&](int64_t i) { return Emit(TupleGetItem(tuple, i), span, out); };
+    const Var bytes = item(0);
+    Array<PrimExpr> shape = *bytes.ty().as<TensorTypeNode>()->shape;
+    shape.Set(std::ssize(shape) - 1, I64(block / 4));
+    it->second = {Emit(MemoryView(bytes, shape, DataType::Int(32)), span, out), item(1)};
+    if (has_sums) it->second.push_back(item(2));
+    return it->second;
+  }
+
+  Call BytesProduct(const Quantized& weight, const WeightBytes& bytes, Array<Expr> args, DataType dtype,
+                    const TensorType& type) {
+    const auto [depth, columns] = weight.numbers.shape;
+    const int64_t length = Target::Current().machine.Lanes(32);
+    const int64_t groups = (depth + bytes.block - 1) / bytes.block;
+    const bool has_sums = args.size() > 2;
+    args.push_back(Packed(weight.numbers, bytes.block, [&] { return PackWords(weight.numbers, bytes, length); }));
+    args.push_back(ByBlocks(weight.scales, groups, bytes.block, columns, length));
+    const bool has_zeros = weight.zeros && !ZeroOf(*weight.zeros);
+    if (has_zeros) {
+      const Spread& zeros = *weight.zeros;
+      const bool are_bytes = DataType(zeros.data->data.dtype()) == DataType::UInt(8) && bytes.least <= 0;
+      const int64_t zero_groups = zeros.shape[0] == 1 ? 1 : groups;
+      args.push_back(ByBlocks(zeros, zero_groups, bytes.block, columns, length, are_bytes, bytes.least));
+    }
+    const Call product = builder_.CallTE("dense_blocks", args, [&](const Array<te::Tensor>& tensors) {
+      const int64_t first = has_sums ? 3 : 2;
+      topi::BlockWeight packed{.numbers = tensors[first],
+                               .has_halves = bytes.has_halves,
+                               .has_sign = bytes.has_sign,
+                               .block = bytes.block,
+                               .scales = tensors[first + 1],
+                               .zeros = has_zeros ? tensors[first + 2] : te::Tensor()};
+      const te::Tensor sums = has_sums ? tensors[2] : te::Tensor();
+      return Array<te::Tensor>{topi::CastBack(topi::DenseBlocks(tensors[0], tensors[1], sums, packed, columns), dtype)};
+    });
+    product->ty = type;
+    return product;
+  }
+
+  /// `block`: of words of bytes, the rows of a block; else 0.
   template <typename Make>
-  Expr Packed(const Constant& data, bool is_transposed, const Make& make) {
-    auto [it, inserted] = packed_.try_emplace({data.get(), is_transposed});
+  Expr Packed(const Spread& numbers, int64_t block, const Make& make) {
+    auto [it, inserted] = packed_.try_emplace({numbers.data.get(), numbers.is_transposed, block});
     if (inserted) {
       CheckBudget("QuantizedWeights");
       it->second = make();
-      LetGoOfData(data);
+      LetGoOfData(numbers.data);
     }
     return it->second;
   }
@@ -354,7 +316,9 @@ class WeightHolder : public EmittingRewriter {
   /// Calls by the variables that they are bound to.
   std::unordered_map<const Object*, Expr> values_;
   /// One weight may feed several products.
-  std::map<std::pair<const Object*, bool>, Constant> packed_;
+  std::map<std::tuple<const Object*, bool, int64_t>, Constant> packed_;
+  /// One row in bytes may be multiplied by several weights.
+  std::map<std::tuple<const Object*, int64_t, double>, Array<Expr>> rows_;
 };
 
 }  // namespace

@@ -141,6 +141,7 @@ bool ScheduleAttention(Schedule* schedule, const Target& target);
 bool ScheduleWinograd(Schedule* schedule, const Target& target);
 bool ScheduleProductPair(Schedule* schedule, const Target& target);
 bool ScheduleProductWindow(Schedule* schedule, const Target& target);
+bool ScheduleBlockSums(Schedule* schedule, const Target& target);
 bool ScheduleContraction(Schedule* schedule, const Target& target);
 bool ScheduleRows(Schedule* schedule, const Target& target);
 bool ScheduleWindow(Schedule* schedule, const Target& target);

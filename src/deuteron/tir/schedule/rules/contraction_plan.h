@@ -66,6 +66,10 @@ struct ContractionPlan {
   int64_t tile_depth = 0;
   /// Whether the steps of such a part each have code of their own.
   bool unrolls_parts = false;
+  /// Whether the anchor gives the sums of blocks of terms (kSumsOfBlocks), and `sums` adds these up: the loop over them
+  /// is at `cut`. So many steps of a block have code of their own.
+  bool has_blocks = false;
+  int64_t unrolled_steps = 1;
   /// Such parts that a tile adds up in the first cache before they are added up where the sum is stored: B passes by a
   /// part at a time; 0: all of them.
   int64_t parts_in_memory = 0;

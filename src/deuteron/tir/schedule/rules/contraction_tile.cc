@@ -336,11 +336,11 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
 void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& target) {
   // Sums that are transposed where they are stored are so by a loop over a copy of the tile, as by any epilogue: vectors
   // of registers would be stored one number after the other.
-  if (plan.epilogue.empty() && !plan.contiguous_output && plan.parts_in_memory == 0)
+  if (plan.epilogue.empty() && !plan.contiguous_output && plan.parts_in_memory == 0 && !plan.has_blocks)
     plan.epilogue = schedule->CacheWrite(plan.anchor, "local");
-  plan.sums = plan.anchor;
+  if (!plan.has_blocks) plan.sums = plan.anchor;
   const Buffer copied = plan.copied_for != 0 && !plan.widens_copy ? OperandOfRows(*schedule, plan) : Buffer();
-  if (plan.tile_depth != 0) SplitSums(schedule, &plan);
+  if (plan.tile_depth != 0 && !plan.has_blocks) SplitSums(schedule, &plan);
   ContractionNest nest = CutLoops(schedule, plan);
   if (plan.widens_copy && nest.panels) {
     schedule->ComputeAt(plan.widened, nest.outer.back());
@@ -356,6 +356,8 @@ void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& tar
   }
   const bool dequantizes_steps = plan.DequantizesVectors() || (plan.DequantizesPanels() && plan.fills_panels);
   if (dequantizes_steps) CutByScales(schedule, plan.dequantized, &nest.reduce);
+  if (plan.unrolled_steps > 1)
+    nest.reduce = schedule->Split(nest.reduce.back(), std::vector<int64_t>{-1, plan.unrolled_steps});
   if (nest.part) {
     SumParts(schedule, plan, nest);
   } else {
@@ -364,6 +366,10 @@ void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& tar
   for (size_t i = 0; i + 1 < nest.tile.size(); ++i) schedule->Unroll(nest.tile[i]);
   schedule->Vectorize(nest.tile.back());
   if (dequantizes_steps) UnrollRowsOfByte(schedule, &nest.reduce);
+  if (plan.unrolled_steps > 1) {
+    schedule->Unroll(nest.reduce.back());
+    nest.reduce.pop_back();
+  }
   // Steps that follow each other share scalars of A, for which there are no registers.
   for (const Loop& loop : nest.reduce) {
     if (plan.unrolls_parts && plan.tile_depth != 0) {

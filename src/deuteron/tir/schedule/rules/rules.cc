@@ -25,6 +25,8 @@ const std::vector<ScheduleRule>& ScheduleRules() {
        ScheduleProductWindow},
       {"product-pair", "a product of a product: tiles of rows whose first result stays in the cache",
        ScheduleProductPair},
+      {"block-sums", "products of bytes whose blocks of terms have scales: register tiles of both sums",
+       ScheduleBlockSums},
       {"contraction", "matrix products and convolutions: register tiles, epilogue at the tile", ScheduleContraction},
       {"rows", "reductions along any axes: all stages of a row, or of a vector of neighbouring rows, together",
        ScheduleRows},
