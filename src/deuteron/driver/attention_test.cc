@@ -16,6 +16,7 @@
 #include "deuteron/script/printer.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
+#include "deuteron/tir/functor.h"
 
 namespace deuteron {
 namespace {
@@ -374,6 +375,40 @@ TEST(AttentionInBlocks, IsAsExactAsInOne) {
   EXPECT_LT(ErrorOf(Output(test, kSmallCaches, {q, k, v}), q, k, v), 2e-6);
   EXPECT_LT(ErrorOf(Output(test, "llvm -mcpu=x86-64-v3 -threads=2 -l1-bytes=8M -l2-bytes=16M", {q, k, v}), q, k, v),
             2e-6);
+}
+
+/// What the buffer `name` of the tiles has room for: rows and keys.
+std::pair<int64_t, int64_t> RoomOf(const std::string& name, const IRModule& module) {
+  std::pair<int64_t, int64_t> room{0, 0};
+  for (const auto& [var, func] : module->functions) {
+    const auto* kernel = func.as<tir::PrimFuncNode>();
+    if (kernel == nullptr) continue;
+    tir::PostOrderVisit(kernel->body, [&](const ObjectRef& node) {
+      const auto* block = node.as<tir::SBlockNode>();
+      if (block == nullptr) return;
+      for (const tir::Buffer& buffer : block->alloc_buffers) {
+        if (buffer->name == name) room = {*AsConstInt(buffer->shape[1]), *AsConstInt(buffer->shape[0])};
+      }
+    });
+  }
+  return room;
+}
+
+/// Masks that are laid out as scores are take as much of the cache, and are copied once more where rows may be missing.
+TEST(AttentionInBlocks, MasksTakeTheirPartOfTheCache) {
+  const TargetScope target_scope(Target::Parse("llvm -mcpu=sapphirerapids -threads=2 -l1-bytes=48K -l2-bytes=2M"));
+  transform::PassContext context;
+  context.SetConfig("precision", String("bf16"));
+  transform::PassContext::Scope scope(context);
+  Case test{"bare", {{"q", "3, 4096, 64"}, {"k", "3, 64, 4096"}, {"v", "3, 4096, 64"}}, {kScores, kSoftmax, kOutput}};
+  const auto bare = RoomOf("scores", Scheduled(test));
+  test.arguments.emplace_back("mask", "3, 4096, 4096");
+  test.lines = {"s0 = R.matmul(q, k)", "s = R.add(s0, mask)", kSoftmax, kOutput};
+  const IRModule masked = Scheduled(test);
+  const auto [rows, keys] = RoomOf("scores", masked);
+  EXPECT_EQ(RoomOf("mask", masked), std::make_pair(rows, keys));
+  EXPECT_LT(rows, bare.first);
+  EXPECT_EQ(4096 % rows, 0);
 }
 
 /// What a row does not see is not multiplied by 0 either.

@@ -2,8 +2,8 @@
 /// How many rows a tile of an attention has, and into blocks of how many keys they see their scores cut: of all that
 /// have work for every thread, those that take the least cycles for an element of the scores.
 ///
-/// A high tile reads keys and values seldom; one whose scores are in the first cache reads and writes those quickly;
-/// each block of keys corrects the sums of those before it. If all keys are one block nothing is corrected.
+/// A high tile reads keys and values seldom; one whose scores, and masks, are in a near cache reads and writes those
+/// quickly; each block of keys corrects the sums of those before it. If all keys are one block nothing is corrected.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -55,7 +55,8 @@ class TileChooser {
         bytes_(schedule.WriteBuffer(plan.exponent)->dtype.bytes()),
         is_widened_(Is16BitFloat(plan.queries->dtype)),
         is_causal_(!plan.VisibleKeys(schedule, I64(0)).same_as(plan.keys)),
-        has_unit_(has_unit) {}
+        has_unit_(has_unit),
+        masks_(plan.masked.empty() ? 0 : static_cast<double>(plan.MasksOfPairs(schedule).size())) {}
 
   /// Rows of a tile, keys of a block; no keys if all are one.
   struct Choice {
@@ -122,9 +123,13 @@ class TileChooser {
     const double filled = static_cast<double>(rows_) / tiles;
     const double waste = static_cast<double>(height) / filled;
     const double scores_bytes = static_cast<double>(bytes_ * height * block);
-    // Beside scores are their pairs, which are written and read once.
-    const double element_bytes = static_cast<double>(bytes_) * (has_unit_ ? kPassesOverScores + 1 : kPassesOverScores);
-    const double passes = element_bytes * CyclesPerByte(has_unit_ ? 2 * scores_bytes : scores_bytes);
+    // Beside scores are their pairs, which are written and read once, and so are masks; of tiles that may have fewer
+    // rows twice.
+    const bool is_even = known_rows_ && (rows_ % height == 0 || rows_ < height);
+    const double copies = (has_unit_ ? 1 : 0) + masks_ * (is_even ? 1 : 2);
+    const double element_bytes =
+        static_cast<double>(bytes_) * (kPassesOverScores + (has_unit_ ? 1 : 0) + 2 * masks_ * (is_even ? 1 : 2));
+    const double passes = element_bytes * CyclesPerByte((1 + copies) * scores_bytes);
     const double step_bytes = static_cast<double>(bytes_ * (depth_ + columns_));
     const double operands = step_bytes * CyclesPerByte(step_bytes * static_cast<double>(keys_)) / filled;
     const int64_t vector_bytes = machine_.vector_bits / 8;
@@ -177,6 +182,8 @@ class TileChooser {
   const bool is_widened_;
   const bool is_causal_;
   const bool has_unit_;
+  /// Tensors that are read once a pair of a row and a key, and before are laid out as the scores are.
+  const double masks_;
 };
 
 }  // namespace
