@@ -314,6 +314,55 @@ def of_nothing():
     yield "offsets of another batch", made("DeformConv", {**deformed, "o": (1, 8, 2, 2)}), [], MODEL, ["/it", "input 'o' is float32"]
 
 
+def of_microsoft():
+    """Operators of com.microsoft, and what to do instead."""
+    def made(op, inputs, constants=None, opset=17, domain="com.microsoft", outputs=1, **attributes):
+        names = [f"y{n}" for n in range(outputs)]
+        values = [helper.make_tensor_value_info(name, *kind) for name, kind in inputs.items() if kind is not None and name not in (constants or {})]
+        one = model([node(op, [name if name[0] != "-" else "" for name in inputs], names, "/it", domain=domain, **attributes)],
+                    [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()], values, [helper.make_empty_tensor_value_info(name) for name in names], opset)
+        one.opset_import.extend(helper.make_opsetid(name, 1) for name in {"com.microsoft", domain} - {""})
+        return one
+
+    def floats(*shape):
+        return FLOAT, shape
+
+    def ints(*shape):
+        return TensorProto.INT32, shape
+
+    def longs(*shape):
+        return TensorProto.INT64, shape
+
+    yield "bits of another number", made("BitCast", {"x": floats(2)}, opset=26, domain="", to=TensorProto.DOUBLE), [], MODEL, ["/it", "BitCast", "float32 and float64"]
+    distance = {"t": floats(1, 2), "q": longs(), "k": longs()}
+    yield "too few buckets", made("RelativePositionBias", distance, max_distance=8), [], MODEL, ["/it", "1 buckets", "up to 8"]
+    lengths = {"q": np.array(3), "k": np.array(4)}
+    yield "more keys than queries", made("RelativePositionBias", {**distance, "t": floats(8, 2)}, lengths, max_distance=8), [], MODEL, ["/it", "4", "3"]
+    yield "an odd gate", made("GatedRelativePositionBias", {"x": floats(1, 3, 4), "b": floats(4), "r": floats(1, 1, 3, 3), "w": floats(4, 3), "c": floats(3), "e": floats(1, 1, 1, 1)},
+                              num_heads=1), [], MODEL, ["/it", "3 columns"]
+    yield "no size of repeated words", made("NGramRepeatBlock", {"x": longs(2, 3), "s": floats(2, 4)}, ngram_size=0), [], MODEL, ["/it", "ngram_size is 0"]
+    yield "hashes of halves", made("MurmurHash3", {"x": (TensorProto.FLOAT16, (2,))}), [], UNSUPPORTED, ["/it", "float16", "cast"]
+    yield "whole spectra", made("Rfft", {"x": floats(2, 8)}, onesided=0), [], UNSUPPORTED, ["/it", "onesided", "DFT"]
+    yield "a signal of more axes", made("Rfft", {"x": floats(2, 8)}, signal_ndim=3), [], MODEL, ["/it", "3 axes", "of 2"]
+    yield "no complex numbers", made("ComplexMul", {"x": floats(2, 3), "z": floats(2, 2)}), [], MODEL, ["/it", "complex numbers", "3"]
+    yield "a mask in bits", made("BitmaskDropout", {"x": floats(2, 3)}, outputs=2), [], UNSUPPORTED, ["/it", "bits", "leave"]
+    yield "pads twice", made("ConvTransposeWithDynamicPads", {"x": floats(1, 1, 3, 3), "w": floats(1, 1, 2, 2), "p": longs(4)}, auto_pad="VALID"), [], MODEL, ["/it", "auto_pad"]
+    yield "positions with channels last", made("MaxPool", {"x": floats(1, 4, 4, 2)}, domain="com.ms.internal.nhwc", outputs=2, kernel_shape=[2, 2]), [], UNSUPPORTED, ["/it", "leave"]
+    yield "a packed query with keys", made("PackedMultiHeadAttention", {"q": floats(4, 2, 3, 4), "k": floats(4, 8), "v": floats(4, 8), "-": None, "o": ints(1, 4), "n": ints(2)},
+                                           num_heads=2), [], MODEL, ["/it", "leave"]
+    attention = {"x": floats(1, 1, 4), "w": floats(4, 12), "b": floats(12), "-": None, "p": floats(2, 1, 1, 8, 4), "--": None, "n": ints(1)}
+    yield "caches that are not written in place", made("DecoderMaskedSelfAttention", attention, outputs=2, num_heads=1), [], UNSUPPORTED, ["/it", "past_present_share_buffer"]
+    yield "heads that are no blocks", made("DecoderMaskedSelfAttention", {**attention, "w": floats(4, 6), "b": floats(6), "p": floats(2, 1, 1, 8, 2)}, outputs=2, num_heads=1,
+                                           past_present_share_buffer=1), [], MODEL, ["/it", "heads of 2", "16 bytes"]
+    blocks = {"q": floats(1, 2, 8), "k": floats(1, 2, 8), "v": floats(1, 2, 8), "pk": floats(1, 2, 32, 4), "pv": floats(1, 2, 32, 4), "r": ints(3, 3), "c": ints(3, 4), "t": ints(), "l": ints(1)}
+    yield "layouts for some heads", made("SparseAttention", blocks, outputs=3, num_heads=2, kv_num_heads=2, sparse_block_size=16), [], MODEL, ["/it", "3 layouts", "2 heads"]
+    net = {"q": floats(4, 2, 4), "k": floats(4, 2, 4), "v": floats(4, 3, 4), "n": ints(3)}
+    yield "heads that are no multiple", made("GatedDeltaNet", net, update_rule="linear"), [], MODEL, ["/it", "3 heads", "2"]
+    yield "an unknown rule", made("GatedDeltaNet", {**net, "v": floats(4, 2, 4)}, update_rule="none"), [], MODEL, ["/it", "'none'"]
+    line = {"x": floats(4, 2), "w": floats(2, 1, 3), "n": ints(3), "-": None, "s": floats(2, 2, 2)}
+    yield "captures without a number", made("VarlenCausalConvWithState", line, outputs=3, state_update_capacity=2), [], MODEL, ["/it", "capture_count"]
+
+
 def cases(folder):
     """(name, model or bytes or path, flags, exit status, words of the message)"""
     good = model([node("Relu", ["x"], ["y"], "/relu")])
@@ -385,6 +434,7 @@ def cases(folder):
     yield from of_unknown_rank()
     yield from damaged_trees(folder)
     yield from of_nothing()
+    yield from of_microsoft()
     yield "graphs too deep", deep_graphs(50), [], UNSUPPORTED, ["nesting"]
 
 

@@ -5,6 +5,7 @@ import dataclasses
 
 import contrib_cases
 import contrib_language_cases
+import contrib_optimised_cases
 import nchwc_cases
 import numpy as np
 from case import F, Const, graph
@@ -12,7 +13,10 @@ from case import F, Const, graph
 # Of these operators, every so many of their cases.
 EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttention": 3, "GroupQueryAttention": 11, "GatherBlockQuantized": 3, "LinearAttention": 5,
          "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3, "FusedMatMul": 1, "MatMulNBits": 3, "QLinearWhere": 1, "BiasSplitGelu": 1,
-         "BranchwiseRMSNorm": 3, "FusedConv": 1, "RotaryEmbedding": 1, "HyperConnectionPreMix": 2, "HyperConnectionPostMix": 3}
+         "BranchwiseRMSNorm": 3, "FusedConv": 1, "RotaryEmbedding": 1, "HyperConnectionPreMix": 2, "HyperConnectionPostMix": 3,
+         "BiasSoftmax": 3, "PackedAttention": 4, "PackedMultiHeadAttention": 5, "RemovePadding": 3, "RestorePadding": 3, "GatedRelativePositionBias": 2, "NhwcConv": 3,
+         "NhwcFusedConv": 4, "ComplexMul": 2, "Rfft": 4, "Irfft": 4, "DecoderMaskedSelfAttention": 3, "NGramRepeatBlock": 2, "MulInteger": 2, "FusedMatMulActivation": 4,
+         "SparseAttention": 6, "VarlenCausalConvWithState": 5, "DynamicTimeWarping": 4}
 
 
 def converted(value, dtype):
@@ -83,7 +87,7 @@ def cases(build):
     """`build` gives the model of a case, and its inputs."""
     seen = dict.fromkeys(EVERY, 0)
     for one in (*contrib_cases.attention(), *contrib_cases.grouped(), *contrib_cases.products(), *contrib_cases.products_of_bytes(), *contrib_cases.for_gpus(), *contrib_cases.quantised(),
-                *contrib_language_cases.cases()):
+                *contrib_language_cases.cases(), *contrib_optimised_cases.cases()):
         if one.op not in EVERY or not isinstance(one.opset, int) or not all(v is None or isinstance(v, Const) or v.dtype != np.float16 for v in one.inputs):
             continue
         seen[one.op] += 1

@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "onnx"))
 import contrib_cases  # noqa: E402
 import contrib_language_cases  # noqa: E402
+import contrib_optimised_cases  # noqa: E402
 import contrib_standard_cases  # noqa: E402
 import contrib_symbol_cases  # noqa: E402
 import early_cases  # noqa: E402
@@ -455,7 +456,7 @@ def build(case):
 
 
 def all_cases():
-    return [*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(),
+    return [*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_optimised_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(),
             *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases(), *vector_cases.cases()]
 
 

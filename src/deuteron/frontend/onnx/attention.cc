@@ -41,6 +41,18 @@ Expr Columns(const NodeContext& node, const Expr& x, const PrimExpr& begin, cons
   return WithDim(node, columns, last, node.Simplify(end - begin));
 }
 
+Array<PrimExpr> SizesOfProjections(const NodeContext& node, const PrimExpr& width) {
+  const PrimExpr third = node.Simplify(FloorDiv(width, I64(3)));
+  const auto given = node.Ints("qkv_hidden_sizes");
+  if (!given || given->empty()) return {third, third, third};
+  const auto is_size = [](int64_t size) { return size >= 1 && size <= INT64_MAX / 4; };
+  const bool fits = given->size() == 3 && std::all_of(given->begin(), given->end(), is_size) &&
+                    (*given)[0] == (*given)[1] &&
+                    AsConstInt(width).value_or(2 * (*given)[0] + (*given)[2]) == 2 * (*given)[0] + (*given)[2];
+  if (!fits) node.Fail("qkv_hidden_sizes do not fit projections of " + relax::Describe(width));
+  return {I64((*given)[0]), I64((*given)[1]), I64((*given)[2])};
+}
+
 void Align(const NodeContext& node, AttentionSpec* spec) {
   const Array<PrimExpr> queries = node.Shape(spec->query);
   spec->key = WithDim(node, WithDim(node, spec->key, 0, queries[0]), 3, queries[3]);

@@ -17,6 +17,9 @@ relax::Expr MergeHeads(const NodeContext& node, const relax::Expr& x);
 /// Columns [begin, end) of the last axis, which must have them.
 relax::Expr Columns(const NodeContext& node, const relax::Expr& x, const PrimExpr& begin, const PrimExpr& end);
 
+/// The columns of queries, keys and values among `width`: those of attribute qkv_hidden_sizes, else thirds.
+Array<PrimExpr> SizesOfProjections(const NodeContext& node, const PrimExpr& width);
+
 /// What positions of queries and keys are counted in.
 inline const DataType kPosition = DataType::Int(32);
 /// 0, 1, … below `count`.

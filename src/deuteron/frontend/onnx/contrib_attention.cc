@@ -99,43 +99,106 @@ Expr AfterPast(const NodeContext& node, const Expr& past, const Expr& x) {
   return node.Emit(relax::Concat(Array<Expr>{before, x}, 2));
 }
 
+/// Where the inputs are that operators with caches share.
+struct HeadInputs {
+  size_t bias = 0, mask = 0, attention_bias = 0, past_key = 0, past_value = 0, past_length = 0, indirection = 0;
+};
+
+/// Rows of `cache` (batch * beams, heads, capacity, d) as the beams have come by them: a row's first `past` are those
+/// of the beams that `indirection` (batch, beams, capacity) names.
+Expr OfBeams(const NodeContext& node, const Expr& cache, const Expr& indirection, const Expr& past) {
+  const Array<PrimExpr> shape = node.Shape(cache);
+  const Array<PrimExpr> column = {shape[0], I64(1), shape[2], I64(1)};
+  const Expr row = node.Reshaped(Positions(node, shape[0]), {shape[0], I64(1)});
+  const Expr beams = node.ScalarOf(kPosition, node.Shape(indirection)[1]);
+  const Expr first = relax::Multiply(relax::FloorDivide(row, beams), beams);
+  const Expr named = node.Reshaped(node.CastTo(indirection, kPosition), {shape[0], shape[2]});
+  const Expr place = node.Reshaped(Positions(node, shape[2]), {I64(1), shape[2]});
+  const Expr from = node.Emit(relax::Where(relax::Less(place, past), relax::Add(named, first), row));
+  const Expr inside = node.Checked(node.CastTo(from, DataType::Int(64)), {shape[0]});
+  const Expr index = node.Emit(relax::BroadcastTo(node.Reshaped(inside, column), shape));
+  return node.Emit(relax::GatherElements(cache, index, 0));
+}
+
+/// Attention whose keys and values are written into caches, behind as many as the run says that they have.
+Results AttendInCaches(const NodeContext& node, AttentionSpec spec, const HeadInputs& at, const Expr& past_key,
+                       const Expr& past_value) {
+  if (node.Wants(3)) node.Unsupported("the output qk of a cache that is written in place: leave it out");
+  const DataType dtype = node.DType(spec.query);
+  const Array<PrimExpr> queries = node.Shape(spec.query);
+  const PrimExpr length = node.Shape(spec.key)[2];
+  const PrimExpr capacity = node.Shape(past_key)[2];
+  const Expr past = node.CastTo(node.Reshaped(node.X(at.past_length), {I64(1), I64(1)}), kPosition);
+  const Expr keys = WithRows(node, past_key, spec.key, past, capacity, /*clears=*/false);
+  const Expr values = WithRows(node, past_value, spec.value, past, capacity, /*clears=*/false);
+  spec.key = keys;
+  spec.value = values;
+  if (node.Has(at.indirection)) {
+    spec.key = OfBeams(node, keys, node.X(at.indirection), past);
+    spec.value = OfBeams(node, values, node.X(at.indirection), past);
+  }
+  if (node.Float("scale", 0) != 0) spec.scale = node.Float("scale", 0);
+  if (node.Has(at.mask)) {
+    spec.biases.push_back(ForKeys(node, MaskBias(node, at.mask, queries[0], queries[2], capacity, dtype), capacity));
+  }
+  if (node.Has(at.attention_bias)) spec.biases.push_back(ForKeys(node, node.X(at.attention_bias), capacity));
+  const bool causal = node.Flag("unidirectional", false);
+  const PrimExpr rows = causal ? queries[2] : I64(1);
+  // The last key that a query sees.
+  const Expr last = causal ? relax::Add(node.Reshaped(Positions(node, rows), {rows, I64(1)}), past)
+                           : relax::Add(past, node.ScalarOf(kPosition, node.Simplify(length - 1)));
+  const Expr visible = relax::LessEqual(node.Reshaped(Positions(node, capacity), {I64(1), capacity}), last);
+  spec.biases.push_back(BiasOf(node, node.Reshaped(node.Emit(visible), {I64(1), I64(1), rows, capacity}),
+                               -std::numeric_limits<double>::infinity(), dtype));
+  return {MergeHeads(node, Attend(node, spec).y), keys, values};
+}
+
+/// Keys (0) or values (1) of input `past`, (2, b, heads, p, d).
+Expr HalfOfPast(const NodeContext& node, size_t past, int64_t index) {
+  const Array<PrimExpr> shape = node.Shape(past);
+  if (shape.size() != 5) node.Fail("the past must be of rank 5");
+  const Expr half = node.Emit(relax::StridedSlice(node.X(past), {0}, {I64(index)}, {I64(index + 1)}, {I64(1)}));
+  return node.Reshaped(half, {shape[1], shape[2], shape[3], shape[4]});
+}
+
+/// Heads of part `index` of the projections of queries, keys and values, whose columns are `sizes`.
+Expr ProjectedHeads(const NodeContext& node, const Expr& projected, const Array<PrimExpr>& sizes, int64_t index) {
+  PrimExpr begin = I64(0);
+  for (int64_t i = 0; i < index; ++i) begin = node.Simplify(begin + sizes[i]);
+  const Expr columns = Columns(node, projected, begin, node.Simplify(begin + sizes[index]));
+  return SplitHeads(node, columns, node.RequiredInt("num_heads"));
+}
+
 /// Attention of the projected (b, s, 3 * hidden); the past is input `past`, (2, b, heads, p, d).
 Results AttendProjected(const NodeContext& node, const Expr& projected, size_t mask, size_t past, size_t bias) {
-  if (node.Flag("past_present_share_buffer", false))
-    node.Unsupported("past_present_share_buffer: export the model without it");
   if (node.Flag("do_rotary", false)) node.Unsupported("do_rotary: export the model with RotaryEmbedding nodes");
-  const int64_t heads = node.RequiredInt("num_heads");
-  const PrimExpr width = node.Shape(projected)[2];
-  const PrimExpr third = node.Simplify(FloorDiv(width, I64(3)));
-  Array<PrimExpr> sizes = {third, third, third};
-  if (const auto given = node.Ints("qkv_hidden_sizes"); given && !given->empty()) {
-    const auto is_size = [](int64_t size) { return size >= 1 && size <= INT64_MAX / 4; };
-    const bool fits = given->size() == 3 && std::all_of(given->begin(), given->end(), is_size) &&
-                      (*given)[0] == (*given)[1] &&
-                      AsConstInt(width).value_or(2 * (*given)[0] + (*given)[2]) == 2 * (*given)[0] + (*given)[2];
-    if (!fits) node.Fail("qkv_hidden_sizes do not fit projections of " + relax::Describe(width));
-    sizes = {I64((*given)[0]), I64((*given)[1]), I64((*given)[2])};
+  const Array<PrimExpr> sizes = SizesOfProjections(node, node.Shape(projected)[2]);
+  const Expr key = ProjectedHeads(node, projected, sizes, 1);
+  const Expr value = ProjectedHeads(node, projected, sizes, 2);
+  if (node.Flag("past_present_share_buffer", false)) {
+    constexpr size_t kPastLength = 6;
+    if (node.node().op_type != "Attention" || !node.Has(past) || !node.Has(kPastLength)) {
+      node.Unsupported("past_present_share_buffer without a past and its length: give both, or set it to 0");
+    }
+    if (node.Has(mask) && node.Rank(mask) != 2) {
+      node.Unsupported("past_present_share_buffer with a mask of rank " + std::to_string(node.Rank(mask)) +
+                       ": give one of rank 2");
+    }
+    const HeadInputs at{
+        .mask = mask, .attention_bias = bias, .past_length = kPastLength, .indirection = node.NumInputs()};
+    const AttentionSpec spec{.query = ProjectedHeads(node, projected, sizes, 0), .key = key, .value = value};
+    const Results results = AttendInCaches(node, spec, at, HalfOfPast(node, past, 0), HalfOfPast(node, past, 1));
+    return {results[0], node.Emit(relax::Stack({results[1]->expr, results[2]->expr}, 0))};
   }
-  const auto part = [&](const PrimExpr& begin, const PrimExpr& size) {
-    return SplitHeads(node, Columns(node, projected, begin, node.Simplify(begin + size)), heads);
-  };
-  const Expr key = part(sizes[0], sizes[1]);
-  const Expr value = part(node.Simplify(sizes[0] + sizes[1]), sizes[2]);
   Expr past_key;
   Expr past_value;
   PrimExpr before = I64(0);
   if (node.Has(past)) {
-    const Array<PrimExpr> shape = node.Shape(past);
-    if (shape.size() != 5) node.Fail("the past must be of rank 5");
-    before = shape[3];
-    const auto half = [&](int64_t index) {
-      const Expr slice = node.Emit(relax::StridedSlice(node.X(past), {0}, {I64(index)}, {I64(index + 1)}, {I64(1)}));
-      return node.Reshaped(slice, {shape[1], shape[2], shape[3], shape[4]});
-    };
-    past_key = half(0);
-    past_value = half(1);
+    past_key = HalfOfPast(node, past, 0);
+    past_value = HalfOfPast(node, past, 1);
+    before = node.Shape(past_key)[2];
   }
-  const AttentionSpec spec{.query = part(I64(0), sizes[0]),
+  const AttentionSpec spec{.query = ProjectedHeads(node, projected, sizes, 0),
                            .key = AfterPast(node, past_key, key),
                            .value = AfterPast(node, past_value, value)};
   Results results = {MergeHeads(node, AttendWithMask(node, spec, before, mask, bias).y)};
@@ -143,13 +206,15 @@ Results AttendProjected(const NodeContext& node, const Expr& projected, size_t m
   return results;
 }
 
+/// Input 0 times input 1, the weights of queries, keys and values beside each other, and their bias.
+Expr Projected(const NodeContext& node) {
+  const Expr product = node.Emit(relax::Matmul(node.X(0), node.X(1)));
+  return node.Has(2) ? SumOf(node, product, WithDim(node, node.X(2), 0, node.Shape(product)[2])) : product;
+}
+
 }  // namespace
 
-Results ConvertContribAttention(const NodeContext& node) {
-  Expr projected = node.Emit(relax::Matmul(node.X(0), node.X(1)));
-  if (node.Has(2)) projected = SumOf(node, projected, WithDim(node, node.X(2), 0, node.Shape(projected)[2]));
-  return AttendProjected(node, projected, 3, 4, 5);
-}
+Results ConvertContribAttention(const NodeContext& node) { return AttendProjected(node, Projected(node), 3, 4, 5); }
 
 Results ConvertQAttention(const NodeContext& node) {
   const Expr scale = ProductOf(node, MatrixParameter(node, 3, true), MatrixParameter(node, 4, false));
@@ -172,11 +237,6 @@ Expr UnpackHeads(const NodeContext& node, const Expr& packed, int64_t index) {
 }  // namespace
 
 namespace {
-
-/// Where the inputs are that MultiHeadAttention and DecoderMaskedMultiHeadAttention share.
-struct HeadInputs {
-  size_t bias, mask, attention_bias, past_key, past_value, past_length, indirection;
-};
 
 /// Query, keys and values of the first three inputs, with the columns of the bias.
 AttentionSpec ReadHeads(const NodeContext& node, size_t bias) {
@@ -211,58 +271,12 @@ AttentionSpec ReadHeads(const NodeContext& node, size_t bias) {
   return spec;
 }
 
-/// Rows of `cache` (batch * beams, heads, capacity, d) as the beams have come by them: a row's first `past` are those
-/// of the beams that `indirection` (batch, beams, capacity) names.
-Expr OfBeams(const NodeContext& node, const Expr& cache, const Expr& indirection, const Expr& past) {
-  const Array<PrimExpr> shape = node.Shape(cache);
-  const Array<PrimExpr> column = {shape[0], I64(1), shape[2], I64(1)};
-  const Expr row = node.Reshaped(Positions(node, shape[0]), {shape[0], I64(1)});
-  const Expr beams = node.ScalarOf(kPosition, node.Shape(indirection)[1]);
-  const Expr first = relax::Multiply(relax::FloorDivide(row, beams), beams);
-  const Expr named = node.Reshaped(node.CastTo(indirection, kPosition), {shape[0], shape[2]});
-  const Expr place = node.Reshaped(Positions(node, shape[2]), {I64(1), shape[2]});
-  const Expr from = node.Emit(relax::Where(relax::Less(place, past), relax::Add(named, first), row));
-  const Expr inside = node.Checked(node.CastTo(from, DataType::Int(64)), {shape[0]});
-  const Expr index = node.Emit(relax::BroadcastTo(node.Reshaped(inside, column), shape));
-  return node.Emit(relax::GatherElements(cache, index, 0));
-}
-
-/// Attention whose keys and values are written into caches, behind as many as the run says that they have.
-Results AttendInCaches(const NodeContext& node, AttentionSpec spec, const HeadInputs& at) {
-  if (node.Wants(3)) node.Unsupported("the output qk of a cache that is written in place: leave it out");
-  const DataType dtype = node.DType(spec.query);
-  const Array<PrimExpr> queries = node.Shape(spec.query);
-  const PrimExpr length = node.Shape(spec.key)[2];
-  const PrimExpr capacity = node.Shape(at.past_key)[2];
-  const Expr past = node.CastTo(node.Reshaped(node.X(at.past_length), {I64(1), I64(1)}), kPosition);
-  const Expr keys = WithRows(node, node.X(at.past_key), spec.key, past, capacity, /*clears=*/false);
-  const Expr values = WithRows(node, node.X(at.past_value), spec.value, past, capacity, /*clears=*/false);
-  spec.key = keys;
-  spec.value = values;
-  if (node.Has(at.indirection)) {
-    spec.key = OfBeams(node, keys, node.X(at.indirection), past);
-    spec.value = OfBeams(node, values, node.X(at.indirection), past);
-  }
-  if (node.Float("scale", 0) != 0) spec.scale = node.Float("scale", 0);
-  if (node.Has(at.mask)) {
-    spec.biases.push_back(ForKeys(node, MaskBias(node, at.mask, queries[0], queries[2], capacity, dtype), capacity));
-  }
-  if (node.Has(at.attention_bias)) spec.biases.push_back(ForKeys(node, node.X(at.attention_bias), capacity));
-  const bool causal = node.Flag("unidirectional", false);
-  const PrimExpr rows = causal ? queries[2] : I64(1);
-  // The last key that a query sees.
-  const Expr last = causal ? relax::Add(node.Reshaped(Positions(node, rows), {rows, I64(1)}), past)
-                           : relax::Add(past, node.ScalarOf(kPosition, node.Simplify(length - 1)));
-  const Expr visible = relax::LessEqual(node.Reshaped(Positions(node, capacity), {I64(1), capacity}), last);
-  spec.biases.push_back(BiasOf(node, node.Reshaped(node.Emit(visible), {I64(1), I64(1), rows, capacity}),
-                               -std::numeric_limits<double>::infinity(), dtype));
-  return {MergeHeads(node, Attend(node, spec).y), keys, values};
-}
-
 Results AttendHeads(const NodeContext& node, const HeadInputs& at) {
   AttentionSpec spec = ReadHeads(node, at.bias);
   if (node.Has(at.past_key) != node.Has(at.past_value)) node.Fail("past_key and past_value go together");
-  if (node.Has(at.past_key) && node.Has(at.past_length)) return AttendInCaches(node, spec, at);
+  if (node.Has(at.past_key) && node.Has(at.past_length)) {
+    return AttendInCaches(node, spec, at, node.X(at.past_key), node.X(at.past_value));
+  }
   if (node.Has(at.indirection)) node.Unsupported("cache_indirection without past_sequence_length: give both");
   PrimExpr before = I64(0);
   if (node.Has(at.past_key)) {
@@ -280,6 +294,35 @@ Results ConvertMultiHeadAttention(const NodeContext& node) {
   return AttendHeads(
       node,
       {.bias = 3, .mask = 4, .attention_bias = 5, .past_key = 6, .past_value = 7, .past_length = 8, .indirection = 9});
+}
+
+Results ConvertDecoderMaskedSelfAttention(const NodeContext& node) {
+  constexpr HeadInputs kInputs = {.mask = 3, .attention_bias = 5, .past_length = 6, .indirection = 8};
+  if (node.Flag("do_rotary", false)) node.Unsupported("do_rotary: export the model with RotaryEmbedding nodes");
+  if (!node.Flag("past_present_share_buffer", false)) {
+    node.Unsupported("caches that are not written in place: set past_present_share_buffer to 1");
+  }
+  const Expr projected = Projected(node);
+  const Array<PrimExpr> sizes = SizesOfProjections(node, node.Shape(projected)[2]);
+  const AttentionSpec spec{.query = ProjectedHeads(node, projected, sizes, 0),
+                           .key = ProjectedHeads(node, projected, sizes, 1),
+                           .value = ProjectedHeads(node, projected, sizes, 2)};
+  // Keys lie in blocks of 16 bytes, block by block: (b, heads, d / block, capacity, block).
+  const Expr keys = HalfOfPast(node, 4, 0);
+  const Array<PrimExpr> shape = node.Shape(keys);
+  constexpr int64_t kBits = 128;
+  const PrimExpr block = I64(kBits / node.DType(keys).bits());
+  if (const auto size = AsConstInt(shape[3]); size && *size % *AsConstInt(block) != 0) {
+    node.Fail("heads of " + std::to_string(*size) + " are no blocks of 16 bytes");
+  }
+  const PrimExpr blocks = node.Simplify(FloorDiv(shape[3], block));
+  const auto moved = [&](const Expr& x, const PrimExpr& second, const PrimExpr& third) {
+    const Expr parts = node.Reshaped(x, {shape[0], shape[1], second, third, block});
+    return node.Reshaped(node.Emit(relax::PermuteDims(parts, {0, 1, 3, 2, 4})), shape);
+  };
+  const Results results = AttendInCaches(node, spec, kInputs, moved(keys, blocks, shape[2]), HalfOfPast(node, 4, 1));
+  const Expr key = moved(results[1]->expr, shape[2], blocks);
+  return {results[0], node.Emit(relax::Stack({key, results[2]->expr}, 0))};
 }
 
 Results ConvertDecoderMaskedMultiHeadAttention(const NodeContext& node) {

@@ -1,6 +1,10 @@
 /// \file
-/// GroupQueryAttention of com.microsoft: with fewer heads of keys and values, rotations and caches.
+/// GroupQueryAttention of com.microsoft: with fewer heads of keys and values, rotations and caches; SparseAttention,
+/// where blocks of queries see some blocks of keys.
+#include <functional>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
@@ -8,10 +12,12 @@
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/statistical.h"
 
 namespace deuteron::onnx {
 
@@ -23,8 +29,13 @@ namespace {
 /// of a batch may have different numbers of them.
 class GroupedAttention {
  public:
-  explicit GroupedAttention(const NodeContext& node)
-      : node_(node), heads_(node.RequiredInt("num_heads")), kv_heads_(node.RequiredInt("kv_num_heads")) {
+  /// What else hides keys: for positions of queries (batch, length) and a number of keys a bias of scores. May be null.
+  using Mask = std::function<Expr(const Expr& positions, const PrimExpr& keys)>;
+  explicit GroupedAttention(const NodeContext& node, Mask mask = nullptr)
+      : node_(node),
+        mask_(std::move(mask)),
+        heads_(node.RequiredInt("num_heads")),
+        kv_heads_(node.RequiredInt("kv_num_heads")) {
     for (const char* type : {"k_quant_type", "v_quant_type"}) {
       if (node.Str(type, "NONE") != "NONE")
         node.Unsupported("a quantised cache: export the model with a cache of floats");
@@ -61,6 +72,7 @@ class GroupedAttention {
     if (node_.Float("scale", 0) != 0) spec.scale = node_.Float("scale", 0);
     if (node_.Has(10)) spec.biases.push_back(ForKeys(node_, node_.X(10), capacity));
     spec.biases.push_back(Visibility(positions, capacity));
+    if (mask_ != nullptr) spec.biases.push_back(mask_(positions, capacity));
     if (node_.Has(11)) {
       spec.sink = node_.X(11);
     } else if (node_.Int("smooth_softmax", -1) == 1) {
@@ -133,7 +145,8 @@ class GroupedAttention {
     if (!node_.Has(past) && node_.analyzer().CanProveEqual(capacity, length_)) return x;
     Expr cache =
         node_.Has(past) ? node_.X(past) : node_.Emit(relax::Zeros({shape[0], shape[1], I64(0), shape[3]}, dtype));
-    return WithRows(node_, cache, x, past_, capacity, /*clears=*/true);
+    // Of caches in blocks what lies behind stays.
+    return WithRows(node_, cache, x, past_, capacity, /*clears=*/mask_ == nullptr);
   }
 
   /// -inf for keys after a query and, with a window, long before it.
@@ -153,6 +166,7 @@ class GroupedAttention {
   }
 
   const NodeContext& node_;
+  Mask mask_;
   int64_t heads_;
   int64_t kv_heads_;
   Expr query_, key_, value_;
@@ -164,5 +178,76 @@ class GroupedAttention {
 }  // namespace
 
 Results ConvertGroupQueryAttention(const NodeContext& node) { return GroupedAttention(node).Convert(); }
+
+namespace {
+
+/// Which blocks of keys blocks of queries see, (layouts, blocks, blocks) of int8: rows of columns `input + 1` that
+/// begin where `input` says, -1 behind their end.
+Expr BlocksSeen(const NodeContext& node, size_t input) {
+  const Expr begins = node.CastTo(node.X(input), kPosition);
+  const Array<PrimExpr> shape = node.Shape(begins);
+  if (shape.size() != 2 || node.Rank(input + 1) != 2) node.Fail("its blocks are not rows of columns, of rank 2");
+  const PrimExpr layouts = shape[0], blocks = node.Simplify(shape[1] - 1);
+  const Expr columns = WithDim(node, node.CastTo(node.X(input + 1), kPosition), 0, layouts);
+  const PrimExpr count = node.Shape(columns)[1];
+  // The row of each column: how many rows end before it.
+  const Expr ends =
+      node.WithShape(node.Emit(relax::StridedSlice(begins, {1}, {I64(1)}, {shape[1]}, {I64(1)})), {layouts, blocks});
+  const Expr place = node.Reshaped(Positions(node, count), {I64(1), I64(1), count});
+  const Expr is_behind = node.Emit(relax::LessEqual(node.Reshaped(ends, {layouts, blocks, I64(1)}), place));
+  const Expr row = node.Emit(relax::Sum(node.CastTo(is_behind, kPosition), std::vector<int64_t>{1}));
+  const Expr last = node.ScalarOf(kPosition, blocks), zero = node.Scalar(kPosition, 0);
+  const Expr is_column = node.Emit(relax::LogicalAnd(relax::Less(row, last), relax::GreaterEqual(columns, zero)));
+  const auto index = [&](const Expr& x) {
+    const Expr inside = node.Emit(relax::Where(is_column, x, zero));
+    return node.CheckedPositions(node.CastTo(inside, DataType::Int(64)), {blocks});
+  };
+  const Expr layout = node.Emit(relax::BroadcastTo(
+      node.Reshaped(node.CastTo(Positions(node, layouts), DataType::Int(64)), {layouts, I64(1)}), {layouts, count}));
+  const Expr at = node.Emit(relax::Stack({layout, index(row), index(columns)}, 2));
+  const DataType flag = DataType::Int(8);
+  const Expr none = node.Emit(relax::Zeros({layouts, blocks, blocks}, flag));
+  return node.Emit(relax::ScatterND(none, at, node.CastTo(is_column, flag), "max"));
+}
+
+}  // namespace
+
+Results ConvertSparseAttention(const NodeContext& node) {
+  const int64_t heads = node.RequiredInt("num_heads"), size = node.RequiredInt("sparse_block_size");
+  if (size < 1) node.Fail("sparse_block_size is " + std::to_string(size) + " and has to be at least 1");
+  const Expr seen = BlocksSeen(node, 5);
+  const Array<PrimExpr> shape = node.Shape(seen);
+  const PrimExpr layouts = shape[0], blocks = shape[1];
+  if (const auto known = AsConstInt(layouts); known && (*known < 1 || heads % *known != 0)) {
+    node.Fail(std::to_string(*known) + " layouts of blocks for " + std::to_string(heads) + " heads");
+  }
+  const auto mask = [&](const Expr& positions, const PrimExpr& keys) {
+    const Array<PrimExpr> queries = node.Shape(positions);
+    const Expr width = node.Scalar(kPosition, static_cast<double>(size));
+    const auto block = [&](const Expr& at) {
+      return node.CheckedPositions(node.Emit(relax::FloorDivide(at, width)), {blocks});
+    };
+    const Expr rows = node.Emit(relax::Take(seen, block(positions), 1));
+    const Expr all = node.Emit(relax::Take(rows, block(Positions(node, keys)), 3));
+    // Heads have the layouts in turn.
+    const PrimExpr each = node.Simplify(FloorDiv(I64(heads), layouts));
+    const Expr by_row = node.Reshaped(node.Emit(relax::PermuteDims(all, {1, 0, 2, 3})),
+                                      {queries[0], I64(1), layouts, queries[1], keys});
+    const Expr in_turn = node.Emit(relax::BroadcastTo(by_row, {queries[0], each, layouts, queries[1], keys}));
+    const Expr by_head = node.Reshaped(in_turn, {queries[0], I64(heads), queries[1], keys});
+    return BiasOf(node, node.CastTo(by_head, DataType::Bool()), -std::numeric_limits<double>::infinity(),
+                  node.DType(0));
+  };
+  // As GroupQueryAttention, which is given the last key of each row.
+  const Expr counts = node.CastTo(node.X(8), kPosition);
+  const auto input = [&](size_t index) { return node.Has(index) ? node.In(index) : Value(); };
+  const NodeContext grouped = node.WithInput(5, Value(node.Emit(relax::Subtract(counts, node.Scalar(kPosition, 1)))))
+                                  .WithInput(6, input(7))
+                                  .WithInput(7, input(9))
+                                  .WithInput(8, input(10))
+                                  .WithInput(9, Value())
+                                  .WithInput(10, Value());
+  return GroupedAttention(grouped, mask).Convert();
+}
 
 }  // namespace deuteron::onnx

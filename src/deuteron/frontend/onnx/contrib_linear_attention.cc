@@ -3,6 +3,7 @@
 /// operator set 27 on, of the standard: as builders of language models with recurrent layers write them.
 #include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/linear_attention.h"
 #include "deuteron/frontend/onnx/loop.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
@@ -28,45 +29,12 @@ void RefuseWindow(const NodeContext& node) {
 }
 
 /// The tokens one after the other: each changes the state (b, heads, d, e) by its key and value, and asks it.
-class LinearAttention {
+class RecurrentMemory {
  public:
-  explicit LinearAttention(const NodeContext& node)
-      : node_(node), heads_(node.RequiredInt("kv_num_heads")), rule_(node.Str("update_rule", "gated_delta")) {
-    RefuseWindow(node);
-    const int64_t asking = node.RequiredInt("q_num_heads");
-    if (heads_ < 1 || asking < 1 || (asking % heads_ != 0 && heads_ % asking != 0)) {
-      node.Fail("q_num_heads and kv_num_heads must divide one another");
-    }
-    if (rule_ != "linear" && rule_ != "gated" && rule_ != "delta" && rule_ != "gated_delta") {
-      node.Fail("update_rule '" + rule_ + "' is unknown");
-    }
-    const auto heads = [&](size_t input, int64_t count) {
-      return SplitHeads(node, node.CastTo(node.X(input), kStateDType), count);
-    };
-    ReadQueries(heads(0, asking), asking);
-    const Array<PrimExpr> queries = node.Shape(query_);
-    // Of the batch and the tokens of the queries.
-    const auto aligned = [&](const Expr& x) { return WithDim(node, WithDim(node, x, 0, queries[0]), 2, queries[3]); };
-    key_ = WithDim(node, aligned(heads(1, heads_)), 3, queries[4]);
-    value_ = aligned(heads(2, heads_));
-    if (rule_ == "gated" || rule_ == "gated_delta") decay_ = aligned(heads(4, heads_));
-    if (rule_ == "delta" || rule_ == "gated_delta") {
-      const Array<PrimExpr> shape = node.Shape(5);
-      const Expr rows = node.Emit(relax::PermuteDims(node.CastTo(node.X(5), kStateDType), {0, 2, 1}));
-      beta_ = aligned(node.Reshaped(rows, {shape[0], shape[2], shape[1], I64(1)}));
-      // One for all heads, or one each: the run may tell.
-      if (!AsConstInt(shape[2])) {
-        beta_ = node.Emit(relax::BroadcastTo(beta_, {queries[0], I64(heads_), queries[3], I64(1)}));
-      }
-    }
-  }
+  RecurrentMemory(const NodeContext& node, const RecurrentSpec& spec) : node_(node), spec_(spec) {}
 
-  Results Convert() {
-    const Array<PrimExpr> keys = node_.Shape(key_), values = node_.Shape(value_);
-    const PrimExpr batch = keys[0], tokens = keys[2];
-    const Array<PrimExpr> shape = {batch, I64(heads_), keys[3], values[3]};
-    const Expr first = node_.Has(3) ? node_.WithShape(node_.CastTo(node_.X(3), kStateDType), shape)
-                                    : Expr(node_.Emit(relax::Zeros(shape, kStateDType)));
+  Results Run() {
+    const PrimExpr tokens = node_.Shape(spec_.key)[2];
     const auto step = [&](const PrimExpr& number, const Results& before) {
       // Bounds that hold show that it is inside.
       at_ = node_.Simplify(Min(number, tokens - I64(1)));
@@ -76,25 +44,11 @@ class LinearAttention {
       result.outputs.emplace_back(Asked(state));
       return result;
     };
-    const Results results = EmitLoop(node_, tokens, Value(), {Value(first)}, step);
-    const Expr y = node_.Emit(relax::PermuteDims(results[1]->expr, {1, 0, 2}));
-    const DataType state = node_.Has(3) ? node_.DType(3) : node_.DType(0);
-    return {node_.CastTo(y, node_.DType(0)), node_.CastTo(results[0]->expr, state)};
+    const Results results = EmitLoop(node_, tokens, Value(), {Value(spec_.state)}, step);
+    return {node_.Emit(relax::PermuteDims(results[1]->expr, {1, 0, 2})), results[0]};
   }
 
  private:
-  /// Queries (b, heads, t, d) as (b, heads of keys, queries of each, t, d), times the scale.
-  void ReadQueries(const Expr& x, int64_t asking) {
-    Array<PrimExpr> shape = node_.Shape(x);
-    const double given = node_.Float("scale", 0);
-    const Expr scale =
-        given != 0 ? node_.Scalar(kStateDType, given) : relax::Rsqrt(node_.ScalarOf(kStateDType, shape[3]));
-    query_ = node_.Emit(relax::Multiply(x, scale));
-    if (asking < heads_) query_ = node_.Emit(relax::Repeat(query_, heads_ / asking, 1));
-    each_ = std::max<int64_t>(1, asking / heads_);
-    query_ = node_.Reshaped(query_, {shape[0], I64(heads_), I64(each_), shape[2], shape[3]});
-  }
-
   /// This token's part of `x`, whose axis `axis` is the tokens'.
   Expr Now(const Expr& x, int64_t axis) {
     return node_.Emit(relax::StridedSlice(x, {axis}, {at_}, {at_ + I64(1)}, {I64(1)}, /*assume_inbound=*/true));
@@ -102,9 +56,9 @@ class LinearAttention {
   Expr Column(const Expr& row) { return node_.Emit(relax::PermuteDims(row, {0, 1, 3, 2})); }
 
   Expr After(Expr state) {
-    if (decay_.defined()) {
+    if (spec_.decay.defined()) {
       const Array<PrimExpr> shape = node_.Shape(state);
-      Expr kept = node_.Emit(relax::Exp(Column(Now(decay_, 2))));
+      Expr kept = node_.Emit(relax::Exp(Column(Now(spec_.decay, 2))));
       const PrimExpr own = node_.Shape(kept)[2];
       // One for all, or one a row: the run tells.
       if (!IsOne(own) && !node_.analyzer().CanProveEqual(own, shape[2])) {
@@ -112,11 +66,11 @@ class LinearAttention {
       }
       state = node_.Emit(relax::Multiply(state, kept));
     }
-    const Expr key = Now(key_, 2);
-    Expr value = Now(value_, 2);
-    if (beta_.defined()) {
+    const Expr key = Now(spec_.key, 2);
+    Expr value = Now(spec_.value, 2);
+    if (spec_.beta.defined()) {
       const Expr known = node_.Emit(relax::Matmul(key, state));
-      value = node_.Emit(relax::Multiply(relax::Subtract(value, known), Now(beta_, 2)));
+      value = node_.Emit(relax::Multiply(relax::Subtract(value, known), Now(spec_.beta, 2)));
     }
     return node_.Emit(relax::Add(state, relax::Multiply(Column(key), value)));
   }
@@ -124,26 +78,82 @@ class LinearAttention {
   /// (b, heads · e)
   Expr Asked(const Expr& state) {
     const Array<PrimExpr> shape = node_.Shape(state);
-    const Expr query = node_.Reshaped(Now(query_, 3), {shape[0], I64(heads_), I64(each_), shape[2]});
+    const Expr query = node_.Reshaped(Now(spec_.query, 3), {shape[0], I64(spec_.heads), I64(spec_.each), shape[2]});
     const Expr y = node_.Emit(relax::Matmul(query, state));
-    return node_.Reshaped(y, {shape[0], node_.Simplify(I64(heads_ * each_) * shape[3])});
+    return node_.Reshaped(y, {shape[0], node_.Simplify(I64(spec_.heads * spec_.each) * shape[3])});
   }
 
   const NodeContext& node_;
-  int64_t heads_;
-  int64_t each_ = 1;
-  std::string rule_;
-  Expr query_, key_, value_;
-  /// (b, heads, t, d or 1), the logarithm of what is kept of a state; (b, heads or 1, t, 1), how much of the new is
-  /// taken. Null where the rule has none.
-  Expr decay_, beta_;
+  const RecurrentSpec& spec_;
   /// The token that is converted.
   PrimExpr at_;
 };
 
 }  // namespace
 
-Results ConvertLinearAttention(const NodeContext& node) { return LinearAttention(node).Convert(); }
+Results RecurrentAttention(const NodeContext& node, const RecurrentSpec& spec) {
+  return RecurrentMemory(node, spec).Run();
+}
+
+bool Decays(const NodeContext& node, const std::string& rule) {
+  if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta") {
+    node.Fail("update_rule '" + rule + "' is unknown");
+  }
+  return rule == "gated" || rule == "gated_delta";
+}
+
+bool TakesDifferences(const std::string& rule) { return rule == "delta" || rule == "gated_delta"; }
+
+namespace {
+
+/// Queries (b, heads, t, d) as (b, heads of keys, queries of each, t, d), times the scale.
+void ReadQueries(const NodeContext& node, const Expr& x, int64_t asking, RecurrentSpec* spec) {
+  const Array<PrimExpr> shape = node.Shape(x);
+  const double given = node.Float("scale", 0);
+  const Expr scale = given != 0 ? node.Scalar(kStateDType, given) : relax::Rsqrt(node.ScalarOf(kStateDType, shape[3]));
+  Expr query = node.Emit(relax::Multiply(x, scale));
+  if (asking < spec->heads) query = node.Emit(relax::Repeat(query, spec->heads / asking, 1));
+  spec->each = std::max<int64_t>(1, asking / spec->heads);
+  spec->query = node.Reshaped(query, {shape[0], I64(spec->heads), I64(spec->each), shape[2], shape[3]});
+}
+
+}  // namespace
+
+Results ConvertLinearAttention(const NodeContext& node) {
+  RefuseWindow(node);
+  const std::string rule = node.Str("update_rule", "gated_delta");
+  RecurrentSpec spec{.heads = node.RequiredInt("kv_num_heads")};
+  const int64_t asking = node.RequiredInt("q_num_heads");
+  if (spec.heads < 1 || asking < 1 || (asking % spec.heads != 0 && spec.heads % asking != 0)) {
+    node.Fail("q_num_heads and kv_num_heads must divide one another");
+  }
+  const bool decays = Decays(node, rule);
+  const auto heads = [&](size_t input, int64_t count) {
+    return SplitHeads(node, node.CastTo(node.X(input), kStateDType), count);
+  };
+  ReadQueries(node, heads(0, asking), asking, &spec);
+  const Array<PrimExpr> queries = node.Shape(spec.query);
+  // Of the batch and the tokens of the queries.
+  const auto aligned = [&](const Expr& x) { return WithDim(node, WithDim(node, x, 0, queries[0]), 2, queries[3]); };
+  spec.key = WithDim(node, aligned(heads(1, spec.heads)), 3, queries[4]);
+  spec.value = aligned(heads(2, spec.heads));
+  if (decays) spec.decay = aligned(heads(4, spec.heads));
+  if (TakesDifferences(rule)) {
+    const Array<PrimExpr> shape = node.Shape(5);
+    const Expr rows = node.Emit(relax::PermuteDims(node.CastTo(node.X(5), kStateDType), {0, 2, 1}));
+    spec.beta = aligned(node.Reshaped(rows, {shape[0], shape[2], shape[1], I64(1)}));
+    // One for all heads, or one each: the run may tell.
+    if (!AsConstInt(shape[2])) {
+      spec.beta = node.Emit(relax::BroadcastTo(spec.beta, {queries[0], I64(spec.heads), queries[3], I64(1)}));
+    }
+  }
+  const Array<PrimExpr> shape = {queries[0], I64(spec.heads), queries[4], node.Shape(spec.value)[3]};
+  spec.state = node.Has(3) ? node.WithShape(node.CastTo(node.X(3), kStateDType), shape)
+                           : Expr(node.Emit(relax::Zeros(shape, kStateDType)));
+  const Results results = RecurrentAttention(node, spec);
+  const DataType state = node.Has(3) ? node.DType(3) : node.DType(0);
+  return {node.CastTo(results[0]->expr, node.DType(0)), node.CastTo(results[1]->expr, state)};
+}
 
 Results ConvertLinearAttentionGate(const NodeContext& node) {
   const DataType dtype = node.DType(0);

@@ -62,13 +62,38 @@ Results ConvertFusedMatMul(const NodeContext& node) {
   return {node.Emit(relax::Multiply(product, node.Scalar(node.DType(product), alpha)))};
 }
 
-Results ConvertFusedGemm(const NodeContext& node) {
-  const Expr product = ConvertGemm(node)[0]->expr;
+namespace {
+
+/// The parameters of attribute activation.
+std::vector<double> ActivationParameters(const NodeContext& node) {
   std::vector<double> parameters;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
     if (node.HasAttr(name)) parameters.push_back(node.Float(name, 0));
   }
-  return {WithActivation(node, product, node.Str("activation", ""), parameters)};
+  return parameters;
+}
+
+}  // namespace
+
+Results ConvertFusedGemm(const NodeContext& node) {
+  const Expr product = ConvertGemm(node)[0]->expr;
+  return {WithActivation(node, product, node.Str("activation", ""), ActivationParameters(node))};
+}
+
+Results ConvertFusedMatMulActivation(const NodeContext& node) {
+  const Expr product = ConvertFusedMatMul(node)[0]->expr;
+  const std::string activation = node.Str("activation", "");
+  if (activation == "Softmax" || activation == "LogSoftmax") {
+    const int64_t axis = node.Axis(node.Int("activation_axis", -1), node.Rank(product));
+    return {
+        node.Emit(activation == "Softmax" ? relax::nn::Softmax(product, axis) : relax::nn::LogSoftmax(product, axis))};
+  }
+  return {WithActivation(node, product, activation, ActivationParameters(node))};
+}
+
+Results ConvertGemmFastGelu(const NodeContext& node) {
+  const Expr product = MatrixProduct(node, node.X(0), node.X(1));
+  return {node.Emit(relax::nn::GeluTanh(node.Has(2) ? SumOf(node, product, node.X(2)) : product))};
 }
 
 Expr WithSumAndActivation(const NodeContext& node, const Expr& convolution) {

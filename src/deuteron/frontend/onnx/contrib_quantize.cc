@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "deuteron/frontend/onnx/conv.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/quantized.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
@@ -85,21 +86,6 @@ Results ConvertQLinearReduceMean(const NodeContext& node) {
   const Expr mean = node.Emit(relax::Mean(Dequantized(node, 0), axes, node.RequiredInt("keepdims") != 0));
   return Quantized(node, mean, 3, node.DType(0));
 }
-
-namespace {
-
-/// `apply` on channels in the second axis, where `x` has them in the last.
-Expr ChannelsSecond(const NodeContext& node, const Expr& x, const std::function<Expr(const Expr&)>& apply) {
-  const int64_t rank = node.Rank(x);
-  std::vector<int64_t> there = {0, rank - 1};
-  std::vector<int64_t> back = {0};
-  for (int64_t axis = 1; axis < rank - 1; ++axis) there.push_back(axis);
-  for (int64_t axis = 2; axis < rank; ++axis) back.push_back(axis);
-  back.push_back(1);
-  return node.Emit(relax::PermuteDims(apply(node.Emit(relax::PermuteDims(x, there))), back));
-}
-
-}  // namespace
 
 Results ConvertQLinearAveragePool(const NodeContext& node) {
   const Expr x = Dequantized(node, 0);

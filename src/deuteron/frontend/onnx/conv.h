@@ -2,6 +2,8 @@
 /// What the convolutions of several domains have in common.
 #pragma once
 
+#include <functional>
+
 #include "deuteron/frontend/onnx/node_context.h"
 
 namespace deuteron::onnx {
@@ -14,5 +16,15 @@ relax::Expr Convolution(const NodeContext& node, const relax::Expr& weight);
 
 /// A convolution with what FusedConv puts behind it: input 3, and the activation.
 relax::Expr WithSumAndActivation(const NodeContext& node, const relax::Expr& convolution);
+
+/// `apply` on channels in the second axis, where `x` has them in the last.
+relax::Expr ChannelsSecond(const NodeContext& node, const relax::Expr& x,
+                           const std::function<relax::Expr(const relax::Expr&)>& apply);
+
+/// The transposed convolution of input 0 with `weight` by the attributes of ConvTranspose, and `bias` (may be null)
+/// added to each channel. `pads`, where there are any, stand for those of the
+/// attribute.
+relax::Expr TransposedConvolution(const NodeContext& node, const relax::Expr& weight, const relax::Expr& bias,
+                                  const std::vector<PrimExpr>& pads = {});
 
 }  // namespace deuteron::onnx

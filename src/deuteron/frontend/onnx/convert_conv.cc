@@ -10,6 +10,7 @@
 #include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
 
 namespace deuteron::onnx {
@@ -45,6 +46,17 @@ Expr Convolution(const NodeContext& node, const Expr& weight) {
   return node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result;
 }
 
+Expr ChannelsSecond(const NodeContext& node, const Expr& x, const std::function<Expr(const Expr&)>& apply) {
+  const int64_t rank = node.Rank(x);
+  if (rank < 3) node.Fail("channels behind a batch and axes of space are expected, not rank " + std::to_string(rank));
+  std::vector<int64_t> there = {0, rank - 1};
+  std::vector<int64_t> back = {0};
+  for (int64_t axis = 1; axis < rank - 1; ++axis) there.push_back(axis);
+  for (int64_t axis = 2; axis < rank; ++axis) back.push_back(axis);
+  back.push_back(1);
+  return node.Emit(relax::PermuteDims(apply(node.Emit(relax::PermuteDims(x, there))), back));
+}
+
 Results ConvertConv(const NodeContext& node) { return {Convolution(node, WithKernel(node, node.X(1)))}; }
 
 namespace {
@@ -66,9 +78,9 @@ Expr Cropped(const NodeContext& node, Expr x, const std::vector<Crop>& crops) {
 
 }  // namespace
 
-Results ConvertConvTranspose(const NodeContext& node) {
+Expr TransposedConvolution(const NodeContext& node, const Expr& weight, const Expr& bias,
+                           const std::vector<PrimExpr>& pads) {
   const Expr x = node.X(0);
-  const Expr weight = WithKernel(node, node.X(1));
   const std::string auto_pad = node.Str("auto_pad", "NOTSET");
   Window window = ReadWindowUnpadded(node, x, KernelOf(node, weight));
   const size_t axes = window.axes();
@@ -103,6 +115,20 @@ Results ConvertConvTranspose(const NodeContext& node) {
     output_padding[axis] = 0;
     window.pads[axis] = window.pads[axes + axis] = 0;
   }
+  if (!pads.empty() && std::all_of(pads.begin(), pads.end(), [](const PrimExpr& pad) { return AsConstInt(pad); })) {
+    for (size_t i = 0; i < pads.size(); ++i) window.pads[i] = *AsConstInt(pads[i]);
+  } else if (!pads.empty()) {
+    Array<PrimExpr> sizes;
+    for (size_t axis = 0; axis < axes; ++axis) {
+      const auto at = static_cast<int64_t>(axis) + 2;
+      const PrimExpr full = I64(window.strides[axis]) * (node.Shape(x)[at] - 1) +
+                            I64((window.kernel[axis] - 1) * window.dilations[axis] + 1 + output_padding[axis]);
+      sizes.push_back(node.Simplify(full - pads[axis] - pads[axes + axis]));
+      crops.push_back({at, pads[axis], sizes.back(), I64(output_padding[axis])});
+      output_padding[axis] = 0;
+    }
+    RequireAtLeast(node, sizes, 0, "the length of an axis less its pads");
+  }
   const relax::nn::ConvTransposeOptions options{.strides = window.strides,
                                                 .padding = window.pads,
                                                 .output_padding = output_padding,
@@ -112,7 +138,22 @@ Results ConvertConvTranspose(const NodeContext& node) {
                     : axes == 2 ? relax::nn::Conv2DTranspose
                                 : relax::nn::Conv3DTranspose;
   const Expr result = Cropped(node, node.Emit(conv(x, weight, options)), crops);
-  return {node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result};
+  return bias.defined() ? AddChannelBias(node, result, bias) : result;
+}
+
+Results ConvertConvTranspose(const NodeContext& node) {
+  return {TransposedConvolution(node, WithKernel(node, node.X(1)), node.Has(2) ? node.X(2) : Expr())};
+}
+
+Results ConvertConvTransposeWithDynamicPads(const NodeContext& node) {
+  const Expr weight = WithKernel(node, node.X(1));
+  std::vector<PrimExpr> pads;
+  if (node.Has(2)) {
+    if (node.Str("auto_pad", "NOTSET") != "NOTSET") node.Fail("pads beside auto_pad: leave one of them out");
+    const Array<PrimExpr> given = node.Sizes(2, "the pads", 2 * (node.Rank(weight) - 2));
+    pads.assign(given.begin(), given.end());
+  }
+  return {TransposedConvolution(node, weight, node.Has(3) ? node.X(3) : Expr(), pads)};
 }
 
 /// The product of the weights and what their kernel, displaced at each of its positions, sees.

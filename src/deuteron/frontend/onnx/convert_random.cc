@@ -7,6 +7,9 @@
 #include <cmath>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/random.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -23,15 +26,38 @@ using relax::Expr;
 
 namespace {
 
-const DataType kWord = DataType::UInt(64);
+const DataType kRandomWord = DataType::UInt(64);
 
 uint64_t SeedOf(const NodeContext& node) {
-  const bool is_integer = node.node().op_type == "Dropout";
+  const bool is_integer = node.node().op_type.ends_with("Dropout");
   if (node.HasAttr("seed") && is_integer) return static_cast<uint64_t>(node.Int("seed", 0));
   if (node.HasAttr("seed")) return std::bit_cast<uint32_t>(static_cast<float>(node.Float("seed", 0)));
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : node.node().outputs.at(0)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
+}
+
+/// What lies between the states of consecutive numbers.
+constexpr uint64_t kGamma = 0x9e3779b97f4a7c15;
+
+Expr RandomWord(uint64_t value) { return relax::Constant::Scalar(kRandomWord, static_cast<int64_t>(value)); }
+
+/// The numbers of states `z`.
+Expr MixedWords(const NodeContext& node, Expr z) {
+  const auto mixed = [&](uint64_t shift) {
+    return node.Emit(relax::BitwiseXor(z, relax::RightShift(z, RandomWord(shift))));
+  };
+  z = node.Emit(relax::Multiply(mixed(30), RandomWord(0xbf58476d1ce4e5b9)));
+  z = node.Emit(relax::Multiply(mixed(27), RandomWord(0x94d049bb133111eb)));
+  return mixed(31);
+}
+
+/// In [0, 1), or (0, 1] if `above`: as many upper bits as the mantissa of `dtype`, float32 or float64, holds.
+Expr UniformOf(const NodeContext& node, const Expr& words, DataType dtype, bool above) {
+  const int bits = dtype.bits() == 64 ? 53 : 24;
+  Expr word = node.Emit(relax::RightShift(words, RandomWord(static_cast<uint64_t>(64 - bits))));
+  if (above) word = node.Emit(relax::Add(word, RandomWord(1)));
+  return node.Emit(relax::Multiply(node.CastTo(word, dtype), node.Scalar(dtype, std::ldexp(1, -bits))));
 }
 
 /// The numbers from `first` on, every `stride`-th, as a tensor of `shape`.
@@ -42,20 +68,14 @@ class RandomStream {
   }
 
   Expr Words(int64_t first, int64_t stride) const {
-    constexpr uint64_t kGamma = 0x9e3779b97f4a7c15;
-    const Expr index = node_.CastTo(node_.Emit(relax::Arange(I64(0), count_, I64(1), DataType::Int(64))), kWord);
+    const Expr index = node_.CastTo(node_.Emit(relax::Arange(I64(0), count_, I64(1), DataType::Int(64))), kRandomWord);
     const uint64_t begin = SeedOf(node_) + kGamma * (static_cast<uint64_t>(first) + 1);
-    Expr z = node_.Emit(relax::Add(Word(begin), relax::Multiply(index, Word(kGamma * static_cast<uint64_t>(stride)))));
-    z = node_.Emit(relax::Multiply(Mixed(z, 30), Word(0xbf58476d1ce4e5b9)));
-    z = node_.Emit(relax::Multiply(Mixed(z, 27), Word(0x94d049bb133111eb)));
-    return node_.Reshaped(Mixed(z, 31), shape_);
+    const Expr z = node_.Emit(
+        relax::Add(RandomWord(begin), relax::Multiply(index, RandomWord(kGamma * static_cast<uint64_t>(stride)))));
+    return node_.Reshaped(MixedWords(node_, z), shape_);
   }
-  /// In [0, 1), or (0, 1] if `above`: as many upper bits as the mantissa of `dtype`, float32 or float64, holds.
   Expr Uniform(DataType dtype, int64_t first = 0, int64_t stride = 1, bool above = false) const {
-    const int bits = dtype.bits() == 64 ? 53 : 24;
-    Expr word = node_.Emit(relax::RightShift(Words(first, stride), Word(static_cast<uint64_t>(64 - bits))));
-    if (above) word = node_.Emit(relax::Add(word, Word(1)));
-    return node_.Emit(relax::Multiply(node_.CastTo(word, dtype), node_.Scalar(dtype, std::ldexp(1, -bits))));
+    return UniformOf(node_, Words(first, stride), dtype, above);
   }
   /// By Box and Muller's transform of numbers 2i and 2i + 1.
   Expr Normal(DataType dtype) const {
@@ -66,11 +86,6 @@ class RandomStream {
   }
 
  private:
-  static Expr Word(uint64_t value) { return relax::Constant::Scalar(kWord, static_cast<int64_t>(value)); }
-  Expr Mixed(const Expr& z, uint64_t shift) const {
-    return node_.Emit(relax::BitwiseXor(z, relax::RightShift(z, Word(shift))));
-  }
-
   const NodeContext& node_;
   Array<PrimExpr> shape_;
   PrimExpr count_;
@@ -101,6 +116,15 @@ Results RandomOf(const NodeContext& node, const Array<PrimExpr>& shape, DataType
 }
 
 }  // namespace
+
+Expr UniformFrom(const NodeContext& node, const Expr& seed, const PrimExpr& first, const PrimExpr& count) {
+  const Expr begin = seed.defined() ? node.CastTo(seed, kRandomWord) : RandomWord(SeedOf(node));
+  const PrimExpr from = node.Simplify(first + 1);
+  const Expr index =
+      node.CastTo(node.Emit(relax::Arange(from, node.Simplify(from + count), I64(1), DataType::Int(64))), kRandomWord);
+  const Expr states = node.Emit(relax::Add(begin, relax::Multiply(index, RandomWord(kGamma))));
+  return UniformOf(node, MixedWords(node, states), DataType::Float(32), /*above=*/false);
+}
 
 Results ConvertRandom(const NodeContext& node) {
   const auto dims = node.Ints("shape");
@@ -160,6 +184,27 @@ Results ConvertDropout(const NodeContext& node) {
   const Expr kept = node.Emit(relax::GreaterEqual(drawn, node.Scalar(real, ratio)));
   const Expr scaled = node.Emit(relax::Multiply(x, node.Scalar(dtype, 1 / (1 - ratio))));
   return {node.Emit(relax::Where(kept, scaled, node.Scalar(dtype, 0))), kept};
+}
+
+Results ConvertContribDropout(const NodeContext& node) {
+  const std::string_view op = node.node().op_type;
+  if (op.starts_with("Bitmask") && node.Wants(1)) {
+    node.Unsupported("a mask in bits: leave that output out, or use the operator without Bitmask");
+  }
+  // As Dropout since its ratio and mode are inputs and the mask is of booleans.
+  constexpr int64_t kModeIsAnInput = 13;
+  if (op == "BitmaskDropout") return ConvertDropout(node.AtOpset(kModeIsAnInput));
+  const auto input = [&](size_t index) { return node.Has(index) ? node.In(index) : Value(); };
+  const NodeContext dropout = node.AtOpset(kModeIsAnInput)
+                                  .WithInput(0, Value(SumOf(node, node.X(0), node.X(1))))
+                                  .WithInput(1, input(3))
+                                  .WithInput(2, input(4));
+  Results results = ConvertDropout(dropout);
+  if (node.Has(2)) {
+    const Expr dropped = node.importer()->ExprOf(results[0], Span());
+    results[0] = Value(node.Emit(relax::Add(dropped, node.WithShape(node.X(2), node.Shape(dropped)))));
+  }
+  return results;
 }
 
 /// A sample is the number of classes, the last one apart, whose probabilities, added up, do not exceed what is drawn.

@@ -198,6 +198,56 @@ Results ConvertDFT(const NodeContext& node) {
   return {Complex(node, {re, im})};
 }
 
+namespace {
+
+/// How many of the last axes of Rfft and Irfft, whose tensors are of `rank` beside the axis of parts, are the signal's.
+int64_t SignalAxes(const NodeContext& node, int64_t rank) {
+  if (!node.Flag("onesided", true)) node.Unsupported("whole spectra: set onesided to 1, or use DFT");
+  if (node.Flag("normalized", false)) node.Unsupported("normalised transforms: set normalized to 0 and scale by Mul");
+  const int64_t axes = node.Int("signal_ndim", 1);
+  if (axes < 1 || axes > rank) {
+    node.Fail("a signal of " + std::to_string(axes) + " axes in a tensor of " + std::to_string(rank));
+  }
+  return axes;
+}
+
+/// Both parts of a transform along each axis from `begin` to before `end`.
+std::pair<Expr, Expr> TransformAlong(const NodeContext& node, std::pair<Expr, Expr> parts, int64_t begin, int64_t end,
+                                     bool inverse) {
+  for (int64_t axis = begin; axis < end; ++axis) {
+    const Expr real = MoveAxis(node, parts.first, axis, false), imaginary = MoveAxis(node, parts.second, axis, false);
+    const PrimExpr length = node.Shape(real)[node.Rank(real) - 1];
+    const Fourier spec{.length = length, .given = length, .bins = length, .inverse = inverse};
+    const auto [re, im] = Transform(node, real, imaginary, spec);
+    parts = {MoveAxis(node, re, axis, true), MoveAxis(node, im, axis, true)};
+  }
+  return parts;
+}
+
+}  // namespace
+
+Results ConvertRfft(const NodeContext& node) {
+  const Expr x = node.Widened(node.X(0));
+  const int64_t rank = node.Rank(x), axes = SignalAxes(node, rank);
+  const PrimExpr length = node.Shape(x)[rank - 1];
+  RequireElements(node, x, {rank - 1}, "the length of the signal");
+  const Fourier spec{.length = length, .given = length, .bins = node.Simplify(FloorDiv(length, I64(2)) + 1)};
+  const auto parts = TransformAlong(node, Transform(node, x, Expr(), spec), rank - axes, rank - 1, /*inverse=*/false);
+  return {node.CastTo(Complex(node, parts), node.DType(0))};
+}
+
+Results ConvertIrfft(const NodeContext& node) {
+  const Expr x = node.WithSizes(node.Widened(node.X(0)), node.Rank(0) - 1, {2}, "the spectrum");
+  const int64_t rank = node.Rank(x) - 1, axes = SignalAxes(node, rank);
+  const PrimExpr given = node.Shape(x)[rank - 1];
+  const PrimExpr length = node.Simplify((given - 1) * 2);
+  RequireAtLeast(node, {length}, 2, "the length of the signal");
+  const auto parts = TransformAlong(node, {ComplexPart(node, x, 0), ComplexPart(node, x, 1)}, rank - axes, rank - 1,
+                                    /*inverse=*/true);
+  const Fourier spec{.length = length, .given = given, .bins = length, .inverse = true, .of_half = true};
+  return {node.CastTo(Transform(node, parts.first, parts.second, spec).first, node.DType(0))};
+}
+
 Results ConvertSTFT(const NodeContext& node) {
   const Expr x = node.X(0);
   const bool is_complex = node.Rank(x) == 3 && node.StaticDim(x, 2, "the number of parts") == 2;

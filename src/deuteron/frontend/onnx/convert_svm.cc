@@ -23,13 +23,13 @@ using relax::Expr;
 
 namespace {
 
-const DataType kFeature = DataType::Float(32);
+const DataType kSvmFeature = DataType::Float(32);
 /// Of all vectors for all pairs of classes, for which there is a table.
 constexpr double kMostPairWeights = 1 << 28;
 
 /// Rows of input 0 against `count` vectors: (rows, count).
 Expr Compared(const NodeContext& node, const std::vector<double>& vectors, int64_t count) {
-  const Expr x = node.CastTo(node.X(0), kFeature);
+  const Expr x = node.CastTo(node.X(0), kSvmFeature);
   if (node.Rank(x) != 2) node.Fail("its input is no matrix of rows and features");
   const auto features = static_cast<int64_t>(vectors.size()) / count;
   if (features == 0 || features * count != static_cast<int64_t>(vectors.size())) {
@@ -38,7 +38,7 @@ Expr Compared(const NodeContext& node, const std::vector<double>& vectors, int64
   const Expr given = node.WithShape(x, {node.Shape(x)[0], I64(features)});
   const std::string kernel = node.Str("kernel_type", "LINEAR");
   const std::vector<double> parameters = node.Floats("kernel_params");
-  const auto parameter = [&](size_t i) { return node.Scalar(kFeature, i < parameters.size() ? parameters[i] : 0); };
+  const auto parameter = [&](size_t i) { return node.Scalar(kSvmFeature, i < parameters.size() ? parameters[i] : 0); };
   if (kernel == "RBF") {
     // Vectors are neighbours, so that they are compared several at once.
     std::vector<double> columns(vectors.size());
@@ -47,13 +47,14 @@ Expr Compared(const NodeContext& node, const std::vector<double>& vectors, int64
         columns[static_cast<size_t>(j * count + i)] = vectors[static_cast<size_t>(i * features + j)];
       }
     }
-    const Expr all = node.ConstantFloats(columns, {1, features, count}, kFeature);
+    const Expr all = node.ConstantFloats(columns, {1, features, count}, kSvmFeature);
     const Expr each = node.Reshaped(given, {node.Shape(x)[0], I64(features), I64(1)});
     const Expr distance = node.Emit(relax::Subtract(each, all));
     const Expr sum = node.Emit(relax::Sum(node.Emit(relax::Multiply(distance, distance)), {{1}}));
     return node.Emit(relax::Exp(relax::Negative(relax::Multiply(parameter(0), sum))));
   }
-  const Expr columns = node.Emit(relax::PermuteDims(node.ConstantFloats(vectors, {count, features}, kFeature), {1, 0}));
+  const Expr columns =
+      node.Emit(relax::PermuteDims(node.ConstantFloats(vectors, {count, features}, kSvmFeature), {1, 0}));
   Expr product = node.Emit(relax::Matmul(given, columns));
   if (kernel == "LINEAR") return product;
   const Expr scaled = node.Emit(relax::Add(relax::Multiply(product, parameter(0)), parameter(1)));
@@ -116,7 +117,7 @@ class Coupling {
   /// So many classes are code of their own, one after another; more are a loop.
   static constexpr int64_t kMostUnrolled = 8;
 
-  Expr Number(double value) const { return node_.Scalar(kFeature, value); }
+  Expr Number(double value) const { return node_.Scalar(kSvmFeature, value); }
   PrimExpr Classes() const { return I64(classes_); }
 
   /// How probable the first class of each pair is.
@@ -127,7 +128,7 @@ class Coupling {
       node_.Fail("prob_a and prob_b are not one of each pair of classes");
     }
     const auto vector = [&](const std::vector<double>& values) {
-      return node_.ConstantFloats(values, {pairs}, kFeature);
+      return node_.ConstantFloats(values, {pairs}, kSvmFeature);
     };
     const Expr value = node_.Emit(relax::Add(node_.Emit(relax::Multiply(scores, vector(a))), vector(b)));
     const Expr first = node_.Emit(relax::Subtract(Number(1), node_.Emit(relax::Sigmoid(value))));
@@ -155,7 +156,7 @@ class Coupling {
     std::vector<double> unit(places.size(), 0);
     for (int64_t i = 0; i < classes_; ++i) unit[static_cast<size_t>(i * classes_ + i)] = 1;
     const Expr diagonal =
-        node_.Emit(relax::Multiply(squares, node_.ConstantFloats(unit, {classes_, classes_}, kFeature)));
+        node_.Emit(relax::Multiply(squares, node_.ConstantFloats(unit, {classes_, classes_}, kSvmFeature)));
     return node_.Emit(relax::Subtract(diagonal, relax::Multiply(won, lost)));
   }
 
@@ -172,7 +173,7 @@ class Coupling {
     const Expr change = node_.Emit(relax::Divide(node_.Emit(relax::Subtract(whole, mine)), own));
     const Expr sum = node_.Emit(relax::Add(change, Number(1)));
     const Expr all = node_.Emit(relax::Arange(I64(0), Classes(), I64(1), DataType::Int(64)));
-    const Expr is_it = node_.CastTo(node_.Emit(relax::Equal(all, relax::PrimValue(at))), kFeature);
+    const Expr is_it = node_.CastTo(node_.Emit(relax::Equal(all, relax::PrimValue(at))), kSvmFeature);
     const auto scaled = [&](const Expr& x) -> Expr { return node_.Emit(relax::Divide(x, sum)); };
     const Expr twice = node_.Emit(relax::Multiply(mine, Number(2)));
     const Expr slope = node_.Emit(relax::Add(node_.Emit(relax::Multiply(change, own)), twice));
@@ -198,7 +199,7 @@ class Coupling {
         return LoopStep{.states = WithClass(at, states)};
       });
     }
-    const Expr count = node_.Emit(relax::Sum(node_.CastTo(goes_on, kFeature), {{0, 1}}));
+    const Expr count = node_.Emit(relax::Sum(node_.CastTo(goes_on, kSvmFeature), {{0, 1}}));
     return {.condition = Value(node_.Emit(relax::Greater(count, Number(0)))),
             .states = {Value(node_.Emit(relax::Where(goes_on, state[0]->expr, p)))}};
   }
@@ -222,12 +223,12 @@ Results ConvertSVMRegressor(const NodeContext& node) {
   } else {
     if (static_cast<int64_t>(coefficients.size()) != supports) node.Fail("coefficients are not as many as n_supports");
     const Expr kernels = Compared(node, node.Floats("support_vectors"), supports);
-    scores = node.Emit(relax::Matmul(kernels, node.ConstantFloats(coefficients, {supports, 1}, kFeature)));
+    scores = node.Emit(relax::Matmul(kernels, node.ConstantFloats(coefficients, {supports, 1}, kSvmFeature)));
   }
-  scores = node.Emit(relax::Add(scores, node.Scalar(kFeature, rho[0])));
+  scores = node.Emit(relax::Add(scores, node.Scalar(kSvmFeature, rho[0])));
   if (node.Flag("one_class", false)) {
-    const Expr is_inside = node.Emit(relax::Greater(scores, node.Scalar(kFeature, 0)));
-    return {node.Emit(relax::Where(is_inside, node.Scalar(kFeature, 1), node.Scalar(kFeature, -1)))};
+    const Expr is_inside = node.Emit(relax::Greater(scores, node.Scalar(kSvmFeature, 0)));
+    return {node.Emit(relax::Where(is_inside, node.Scalar(kSvmFeature, 1), node.Scalar(kSvmFeature, -1)))};
   }
   return {PostTransformed(node, scores, node.Str("post_transform", "NONE"))};
 }
@@ -255,15 +256,15 @@ Results ConvertSVMClassifier(const NodeContext& node) {
   }
   const Pairs pairs = PairsOf(*vectors, coefficients, total);
   const Expr kernels = Compared(node, node.Floats("support_vectors"), total);
-  const Expr weights = node.ConstantFloats(pairs.weights, {total, pairs.count}, kFeature);
-  const Expr constant = node.ConstantFloats(rho, {pairs.count}, kFeature);
+  const Expr weights = node.ConstantFloats(pairs.weights, {total, pairs.count}, kSvmFeature);
+  const Expr constant = node.ConstantFloats(rho, {pairs.count}, kSvmFeature);
   Expr scores = node.Emit(relax::Add(node.Emit(relax::Matmul(kernels, weights)), constant));
-  const Expr is_first = node.Emit(relax::Greater(scores, node.Scalar(kFeature, 0)));
+  const Expr is_first = node.Emit(relax::Greater(scores, node.Scalar(kSvmFeature, 0)));
   const auto votes_of = [&](const Expr& votes, const std::vector<double>& of) -> Expr {
-    return node.Emit(relax::Matmul(votes, node.ConstantFloats(of, {pairs.count, classes}, kFeature)));
+    return node.Emit(relax::Matmul(votes, node.ConstantFloats(of, {pairs.count, classes}, kSvmFeature)));
   };
-  const Expr first = node.CastTo(is_first, kFeature);
-  const Expr second = node.Emit(relax::Subtract(node.Scalar(kFeature, 1), first));
+  const Expr first = node.CastTo(is_first, kSvmFeature);
+  const Expr second = node.Emit(relax::Subtract(node.Scalar(kSvmFeature, 1), first));
   const Expr votes = node.Emit(relax::Add(votes_of(first, pairs.first), votes_of(second, pairs.second)));
   if (!node.Floats("prob_a").empty()) {
     scores = Coupling(node, scores, classes).Probabilities();

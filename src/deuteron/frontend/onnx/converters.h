@@ -53,6 +53,7 @@ DEUTERON_CONVERTER(RotaryEmbedding);
 DEUTERON_CONVERTER(Conv);
 DEUTERON_CONVERTER(DeformConv);
 DEUTERON_CONVERTER(ConvTranspose);
+DEUTERON_CONVERTER(ConvTransposeWithDynamicPads);
 
 // convert_pool.cc
 DEUTERON_CONVERTER(MaxPool);
@@ -148,6 +149,8 @@ DEUTERON_CONVERTER(SoftmaxCrossEntropyLoss);
 // convert_signal.cc
 DEUTERON_CONVERTER(DFT);
 DEUTERON_CONVERTER(STFT);
+DEUTERON_CONVERTER(Rfft);
+DEUTERON_CONVERTER(Irfft);
 DEUTERON_CONVERTER(Window);
 DEUTERON_CONVERTER(MelWeightMatrix);
 
@@ -183,6 +186,8 @@ DEUTERON_CONVERTER(BiasAdd);
 // contrib_matmul.cc
 DEUTERON_CONVERTER(FusedMatMul);
 DEUTERON_CONVERTER(FusedGemm);
+DEUTERON_CONVERTER(FusedMatMulActivation);
+DEUTERON_CONVERTER(GemmFastGelu);
 DEUTERON_CONVERTER(FusedConv);
 DEUTERON_CONVERTER(MatMulBnb4);
 DEUTERON_CONVERTER(MatMulNBits);
@@ -191,11 +196,48 @@ DEUTERON_CONVERTER(GatherBlockQuantized);
 // contrib_attention.cc
 DEUTERON_CONVERTER(ContribAttention);
 DEUTERON_CONVERTER(QAttention);
+DEUTERON_CONVERTER(DecoderMaskedSelfAttention);
 DEUTERON_CONVERTER(MultiHeadAttention);
 DEUTERON_CONVERTER(DecoderMaskedMultiHeadAttention);
 DEUTERON_CONVERTER(GroupQueryAttention);
+DEUTERON_CONVERTER(SparseAttention);
 DEUTERON_CONVERTER(MRotaryEmbedding);
 DEUTERON_CONVERTER(ContribRotaryEmbedding);
+
+// contrib_packed.cc
+DEUTERON_CONVERTER(RemovePadding);
+DEUTERON_CONVERTER(RestorePadding);
+DEUTERON_CONVERTER(PackedAttention);
+DEUTERON_CONVERTER(PackedMultiHeadAttention);
+DEUTERON_CONVERTER(RelativePositionBias);
+DEUTERON_CONVERTER(GatedRelativePositionBias);
+
+// contrib_elementwise.cc
+DEUTERON_CONVERTER(BiasSoftmax);
+DEUTERON_CONVERTER(BitCast);
+DEUTERON_CONVERTER(ComplexMul);
+DEUTERON_CONVERTER(IsAllFinite);
+DEUTERON_CONVERTER(MulInteger);
+DEUTERON_CONVERTER(MurmurHash3);
+DEUTERON_CONVERTER(NGramRepeatBlock);
+DEUTERON_CONVERTER(ReduceSumInteger);
+DEUTERON_CONVERTER(TorchEmbedding);
+
+// contrib_alignment.cc
+DEUTERON_CONVERTER(DynamicTimeWarping);
+
+// contrib_delta_net.cc
+DEUTERON_CONVERTER(GatedDeltaNet);
+
+// contrib_varlen.cc
+DEUTERON_CONVERTER(VarlenCausalConvWithState);
+
+// contrib_nhwc.cc
+DEUTERON_CONVERTER(NhwcConv);
+DEUTERON_CONVERTER(NhwcFusedConv);
+DEUTERON_CONVERTER(NhwcQLinearAveragePool);
+DEUTERON_CONVERTER(NhwcQLinearConv);
+DEUTERON_CONVERTER(NhwcQLinearConvTranspose);
 
 // contrib_nchwc.cc
 DEUTERON_CONVERTER(NchwcConv);
@@ -289,6 +331,7 @@ DEUTERON_CONVERTER(SVMRegressor);
 // convert_random.cc
 DEUTERON_CONVERTER(Bernoulli);
 DEUTERON_CONVERTER(Dropout);
+DEUTERON_CONVERTER(ContribDropout);
 DEUTERON_CONVERTER(Multinomial);
 DEUTERON_CONVERTER(Random);
 DEUTERON_CONVERTER(RandomLike);
