@@ -15,6 +15,9 @@ import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "onnx"))
+import generation_cases  # noqa: E402
+
 FLOAT = TensorProto.FLOAT
 USAGE, MODEL, UNSUPPORTED = 2, 3, 4
 
@@ -361,6 +364,19 @@ def of_microsoft():
     yield "an unknown rule", made("GatedDeltaNet", {**net, "v": floats(4, 2, 4)}, update_rule="none"), [], MODEL, ["/it", "'none'"]
     line = {"x": floats(4, 2), "w": floats(2, 1, 3), "n": ints(3), "-": None, "s": floats(2, 2, 2)}
     yield "captures without a number", made("VarlenCausalConvWithState", line, outputs=3, state_update_capacity=2), [], MODEL, ["/it", "capture_count"]
+    decoder = generation_cases.gpt(layers=1)
+    numbers = {"n": np.array([8], np.int32), "k": np.array([2], np.int32), "r": np.array([3], np.int32)}
+    text = {"x": ints(2, 8), "n": ints(1)}
+    words = {"pad_token_id": 0, "eos_token_id": 1, "decoder": decoder}
+    yield "no room for words", made("GreedySearch", text, numbers, **words), [], MODEL, ["/it", "max_length", "is 0"]
+    yield "a search with an encoder", made("GreedySearch", {**text, "x": ints(2, 3)}, numbers, model_type=1, **words), [], UNSUPPORTED, ["/it", "BeamSearch"]
+    beams = {"x": ints(2, 3), "n": ints(1), "-": None, "k": ints(1), "r": ints(1)}
+    yield "more texts than beams", made("BeamSearch", beams, numbers, **words), [], MODEL, ["/it", "num_return_sequences is 3"]
+    yield "an unknown kind of model", made("BeamSearch", beams, numbers, model_type=7, **words), [], MODEL, ["/it", "model_type of 7"]
+    yield "no encoder", made("BeamSearch", beams, {**numbers, "r": numbers["k"]}, model_type=1, decoder_start_token_id=0, **words), [], UNSUPPORTED, ["/it", "(batch, 1)"]
+    short = generation_cases.gpt(layers=1)
+    del short.output[1]
+    yield "a decoder without caches", made("GreedySearch", {**text, "x": ints(2, 3)}, numbers, **{**words, "decoder": short}), [], UNSUPPORTED, ["/it", "4 inputs and 1 results", "past_0"]
 
 
 def cases(folder):

@@ -30,6 +30,7 @@ import contrib_standard_cases  # noqa: E402
 import contrib_symbol_cases  # noqa: E402
 import early_cases  # noqa: E402
 import feature_cases  # noqa: E402
+import generation_cases  # noqa: E402
 import nchwc_cases  # noqa: E402
 import run_time_cases  # noqa: E402
 import sequence_cases  # noqa: E402
@@ -456,7 +457,7 @@ def build(case):
 
 
 def all_cases():
-    return [*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_optimised_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(),
+    return [*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_optimised_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(), *generation_cases.cases(),
             *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases(), *vector_cases.cases()]
 
 

@@ -232,6 +232,11 @@ DEUTERON_CONVERTER(GatedDeltaNet);
 // contrib_varlen.cc
 DEUTERON_CONVERTER(VarlenCausalConvWithState);
 
+// contrib_search.cc
+DEUTERON_CONVERTER(BeamSearch);
+DEUTERON_CONVERTER(GreedySearch);
+DEUTERON_CONVERTER(Sampling);
+
 // contrib_nhwc.cc
 DEUTERON_CONVERTER(NhwcConv);
 DEUTERON_CONVERTER(NhwcFusedConv);
