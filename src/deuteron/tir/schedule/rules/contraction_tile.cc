@@ -334,8 +334,8 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
 }  // namespace
 
 void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& target) {
-  // Sums that are transposed where they are stored are so by a loop over a copy of the tile, as by any epilogue: vectors
-  // of registers would be stored one number after the other.
+  // Sums that are transposed where they are stored are so by a loop over a copy of the tile, as by any epilogue:
+  // vectors of registers would be stored one number after the other.
   if (plan.epilogue.empty() && !plan.contiguous_output && plan.parts_in_memory == 0 && !plan.has_blocks)
     plan.epilogue = schedule->CacheWrite(plan.anchor, "local");
   if (!plan.has_blocks) plan.sums = plan.anchor;
