@@ -16,7 +16,7 @@ EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttenti
          "BranchwiseRMSNorm": 3, "FusedConv": 1, "RotaryEmbedding": 1, "HyperConnectionPreMix": 2, "HyperConnectionPostMix": 3,
          "BiasSoftmax": 3, "PackedAttention": 4, "PackedMultiHeadAttention": 5, "RemovePadding": 3, "RestorePadding": 3, "GatedRelativePositionBias": 2, "NhwcConv": 3,
          "NhwcFusedConv": 4, "ComplexMul": 2, "Rfft": 4, "Irfft": 4, "DecoderMaskedSelfAttention": 3, "NGramRepeatBlock": 2, "MulInteger": 2, "FusedMatMulActivation": 4,
-         "SparseAttention": 6, "VarlenCausalConvWithState": 5, "DynamicTimeWarping": 4}
+         "SparseAttention": 6, "DynamicTimeWarping": 4}
 
 
 def converted(value, dtype):
