@@ -141,8 +141,10 @@ struct LargeMeans {
 /// result: the sum's, of numbers as large as itself, would be two or three times as much.
 TEST(Norms, RoundALargeMeanOnce) {
   static constexpr double kEpsilon = 1e-5;
-  const auto check = [](const std::string& line, const std::string& shape, int64_t length, const char* target) {
-    const IRModule module = MakeModule("x: " + Typed(shape, "float32"), {line});
+  const auto check = [](const std::string& line, const std::string& shape, int64_t length, const char* target,
+                        std::vector<std::string> before = {}) {
+    before.push_back(line);
+    const IRModule module = MakeModule("x: " + Typed(shape, "float32"), before);
     const LargeMeans rows(length);
     std::vector<Tensor> inputs = TensorsOf(RandomArguments(module, 1, 1));
     std::copy(rows.elements.begin(), rows.elements.end(), static_cast<float*>(inputs[0].data_ptr()));
@@ -175,6 +177,10 @@ TEST(Norms, RoundALargeMeanOnce) {
           "gv = R.nn.group_norm(x, R.ones(R.shape([16]), dtype=\"float32\"), R.zeros(R.shape([16]), "
           "dtype=\"float32\"), num_groups=8, channel_axis=1, axes=[2])",
           "8, 16, " + std::to_string(length / 2), length / 2 * 2, target);
+      check("gv = R.permute_dims(z, axes=[0, 2, 1])", "8, 16, " + std::to_string(length / 2), length / 2 * 2, target,
+            {"y = R.permute_dims(x, axes=[0, 2, 1])",
+             "z = R.nn.group_norm(y, R.ones(R.shape([16]), dtype=\"float32\"), R.zeros(R.shape([16]), "
+             "dtype=\"float32\"), num_groups=8, channel_axis=2, axes=[1])"});
     }
   }
 }

@@ -101,6 +101,16 @@ te::Tensor LayerNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
 te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta, int64_t num_groups,
                      size_t channel_axis, const std::vector<size_t>& axes, double epsilon,
                      const std::string& name = "T_group_norm");
+/// The same where channels come last, over all but images and channels, in three kernels. First, of an image in parts,
+/// (n, parts, s1, …, c), the mean of each channel in each part, relative to its pivot (pivot.h), and the squared
+/// distances from that, both (n, parts, c), float32.
+Array<te::Tensor> PartMoments(const te::Tensor& x);
+/// Of these: the mean of the group and what distances from it are multiplied with, both (n, c).
+Array<te::Tensor> GroupMoments(const te::Tensor& x, const te::Tensor& mean, const te::Tensor& squares, int64_t groups,
+                               double epsilon);
+/// Of an image (n, s1, …, c).
+te::Tensor WithMoments(const te::Tensor& x, const te::Tensor& mean, const te::Tensor& scale, const te::Tensor& gamma,
+                       const te::Tensor& beta);
 te::Tensor RMSNorm(const te::Tensor& x, const te::Tensor& weight, const std::vector<size_t>& axes, double epsilon);
 struct BatchNormSpec {
   size_t axis;

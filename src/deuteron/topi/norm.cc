@@ -3,41 +3,10 @@
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
+#include "deuteron/topi/pivot.h"
 
 namespace deuteron::topi {
 namespace {
-
-constexpr double kMostOfPivot = 0x1p100;
-
-/// A number that the elements of a row are near to, as far as their mean is large beside their deviation: `first`, one
-/// of them. The mean is then that of what is left of them, and rounded once: of elements in [3, 4) the sum's own
-/// roundings, as large as those of elements of their size, would be twice to three times that of the mean. Of the
-/// number's significand 8 bits are kept, so that sums can subtract a few times it, exactly, for as many elements. One
-/// that is so large that what is left could be too large is none.
-PrimExpr Pivot(const PrimExpr& first, const PrimExpr& count) {
-  // Of no elements there is no first one.
-  const auto known = AsConstInt(count);
-  if (known == 0) return MakeConst(DataType::Float(32), int64_t{0});
-  PrimExpr value = CastTo(DataType::Float(32), first);
-  if (first.dtype() == DataType::Float(32)) {
-    const DataType bits = DataType::UInt(32);
-    const PrimExpr kept =
-        CallIntrin("bitwise_and", {CallIntrin("reinterpret", bits, {first}), MakeConst(bits, int64_t{0xffff0000})});
-    value = CallIntrin("reinterpret", first.dtype(), {kept});
-  }
-  if (first.dtype() != DataType::Float(16)) {
-    const PrimExpr is_small = CallIntrin("fabs", {value}) < MakeConst(DataType::Float(32), kMostOfPivot);
-    value = IfThenElse(is_small, value, MakeConst(DataType::Float(32), int64_t{0}));
-  }
-  return known ? value : IfThenElse(count > 0, value, MakeConst(DataType::Float(32), int64_t{0}));
-}
-
-/// Of a count: a division by it takes longer, and a row waits for it. What it is multiplied with is little beside the
-/// pivot, or under a root.
-PrimExpr Reciprocal(const PrimExpr& count) { return MakeConst(count.dtype(), 1.0) / count; }
-
-/// Sums of elements less a pivot are in float32: those of float64 are precise enough.
-bool HasPivot(DataType accumulator) { return accumulator == DataType::Float(32); }
 
 deuteron::Map<String, Any> AttrsOfSum(bool has_pivot) {
   if (!has_pivot) return {};

@@ -3,8 +3,10 @@
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/target/target.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
+#include "deuteron/topi/transform.h"
 
 namespace deuteron::relax {
 namespace {
@@ -126,10 +128,69 @@ Type InferInstanceNorm(const Call& call, const BlockBuilder& builder) {
   return InferChannelNorm(call, builder, attrs->channel_axis, attrs->axes, 1);
 }
 
+/// Whether a norm is of images whose channels come last, all pixels together.
+bool IsOfChannelsLast(const GroupNormAttrsNode& attrs, const Call& call) {
+  const int64_t ndim = TensorArg(call, 0)->ndim;
+  std::vector<size_t> axes = Positive(call, attrs.axes, ndim);
+  std::sort(axes.begin(), axes.end());
+  const bool is_all = static_cast<int64_t>(axes.size()) == ndim - 2 && ndim > 2 && axes.front() == 1;
+  return is_all && NormalizeAxis(call, attrs.channel_axis, ndim) == ndim - 1;
+}
+
+/// (n, parts, h, w, …, c): as many lines as are still in the cache when they are read again, and as leave all threads
+/// enough parts.
+Array<PrimExpr> ShapeInParts(const TensorTypeNode* image) {
+  constexpr int64_t kPartsPerThread = 4, kUnknown = 128;
+  const Machine& machine = Target::Current().machine;
+  const Array<PrimExpr>& shape = *image->shape;
+  int64_t lines = 1;
+  if (const auto height = AsConstInt(shape[1])) {
+    double bytes = image->dtype.bytes();
+    for (int64_t axis = 2; axis < image->ndim; ++axis) {
+      bytes *= static_cast<double>(AsConstInt(shape[axis]).value_or(kUnknown));
+    }
+    const double in_cache = static_cast<double>(machine.l2.Share()) / 4 / std::max(bytes, 1.0);
+    const double all = static_cast<double>(*height), images = static_cast<double>(AsConstInt(shape[0]).value_or(1));
+    const double of_threads = all * images / static_cast<double>(kPartsPerThread * machine.threads);
+    lines = static_cast<int64_t>(std::max(std::min({in_cache, of_threads, all}), 1.0));
+    while (*height % lines != 0) --lines;
+  }
+  Array<PrimExpr> parts = {shape[0], FloorDiv(shape[1], lines), I64(lines)};
+  parts.insert(parts.end(), shape.begin() + 2, shape.end());
+  return parts;
+}
+
+/// Sums of channels, parts of the image by themselves, before those of groups: vectors lie along channels.
+Expr LegalizeInParts(BlockBuilder& builder, const Call& call) {
+  const auto* attrs = AttrsOf<GroupNormAttrsNode>(call);
+  const Expr& x = call->args[0];
+  const auto both = [&](const Call& moments) {
+    const Var tuple = builder.Emit(moments);
+    return Array<Expr>{builder.Emit(TupleGetItem(tuple, 0)), builder.Emit(TupleGetItem(tuple, 1))};
+  };
+  const Array<PrimExpr> shape = ShapeInParts(TensorArg(call, 0));
+  const Expr parts = builder.Emit(builder.CallTE(
+      "reshape", {x}, [&](const Array<Tensor>& args) { return Array<Tensor>{topi::Reshape(args[0], shape)}; }));
+  const Array<Expr> of_parts = both(
+      builder.CallTE("part_moments", {parts}, [&](const Array<Tensor>& args) { return topi::PartMoments(args[0]); }));
+  const Array<Expr> of_groups =
+      both(builder.CallTE("group_moments", {parts, of_parts[0], of_parts[1]}, [&](const Array<Tensor>& args) {
+        return topi::GroupMoments(args[0], args[1], args[2], attrs->num_groups, attrs->epsilon);
+      }));
+  return builder.CallTE(
+      "group_norm", {x, of_groups[0], of_groups[1], call->args[1], call->args[2]}, [&](const Array<Tensor>& args) {
+        return Array<Tensor>{topi::WithMoments(args[0], args[1], args[2], attrs->scale ? args[3] : Tensor(),
+                                               attrs->center ? args[4] : Tensor())};
+      });
+}
+
 Expr LegalizeGroupNorm(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<GroupNormAttrsNode>(call);
   const int64_t ndim = TensorArg(call, 0)->ndim;
+  if (IsOfChannelsLast(*attrs, call) && topi::AccumulatorType(TensorArg(call, 0)->dtype) == DataType::Float(32)) {
+    return LegalizeInParts(builder, call);
+  }
   return builder.CallTE("group_norm", call->args, [&](const Array<Tensor>& args) {
     return Array<Tensor>{topi::GroupNorm(args[0], attrs->scale ? args[1] : Tensor(), attrs->center ? args[2] : Tensor(),
                                          attrs->num_groups,

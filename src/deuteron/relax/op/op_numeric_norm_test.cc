@@ -94,6 +94,28 @@ TEST(Norm, GroupAndInstanceNorm) {
       {{0, 0, "n"}, {0, 2, "h"}}, 1e-4);
 }
 
+/// Of channels last the sums are those of channels first; of a line, an image, a volume.
+TEST(Norm, GroupNormOfChannelsLast) {
+  for (const Index& shape : {Index{2, 12, 6}, Index{2, 4, 3, 6}, Index{1, 2, 3, 2, 6}}) {
+    const Dense x = Dense::Random(shape, 9, 9, 12);
+    const Dense gamma = Dense::Random({6}, 7), beta = Dense::Random({6}, 8);
+    Dense expected = ReferenceNorm(
+        x, 1e-5, [](const Index& i, const Index& j) { return i[0] == j[0] && i.back() / 3 == j.back() / 3; });
+    ForEachIndex(x.shape, [&](const Index& i) {
+      expected.at(i) = expected.at(i) * gamma.at({i.back()}) + beta.at({i.back()});
+    });
+    const auto channel = static_cast<int64_t>(shape.size()) - 1;
+    std::vector<int64_t> axes(static_cast<size_t>(channel - 1));
+    std::iota(axes.begin(), axes.end(), 1);
+    Check(
+        {x, gamma, beta},
+        [&](const std::vector<Var>& v) {
+          return nn::GroupNorm(v[0], v[1], v[2], 2, channel, axes);
+        },
+        expected, {{0, 0, "n"}, {0, 1, "h"}}, 1e-4);
+  }
+}
+
 TEST(Norm, RMSNorm) {
   const Dense x = Dense::Random({2, 3, 8}, 10);
   const Dense weight = Dense::Random({8}, 11);

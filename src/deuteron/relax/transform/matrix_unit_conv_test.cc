@@ -1,6 +1,6 @@
 /// \file
 /// Convolutions for a matrix unit compute what they did: those of few channels (UnfoldLines), and groups, of which
-/// several may be multiplied as one (PackWeights).
+/// several may be multiplied as one (PackWeights). Norms of groups beside them have the channels last too.
 #include <gtest/gtest.h>
 
 #include "deuteron/driver/equivalence.h"
@@ -167,6 +167,39 @@ class Module:
   const IRModule scheduled = Scheduled(module);
   EXPECT_TRUE(tir::UsesMatrixUnit(scheduled));
   EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(scheduled, arguments), 2e-2).problem, "");
+}
+
+/// Norms of groups that are instance norms of reshaped images have the channels last with the convolutions around them,
+/// but where the groups are seen by others.
+TEST(GroupNorms, FollowTheChannels) {
+  const UnitScope scope("bf16");
+  IRModule module = script::ParseModule(R"(@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 32, 8, 12), "float32"), w: R.Tensor((32, 32, 3, 3), "float32")):
+        with R.dataflow():
+            a = R.nn.conv2d(x, w, padding=[1, 1, 1, 1])
+            g = R.reshape(a, R.shape([2, 8, 384]))
+            n = R.nn.instance_norm(g, R.ones((8,), "float32"), R.zeros((8,), "float32"), channel_axis=1, axes=[2], epsilon=1e-6)
+            r = R.reshape(n, R.shape([2, 32, 8, 12]))
+            b = R.nn.conv2d(r, w, padding=[1, 1, 1, 1])
+            h = R.reshape(b, R.shape([2, 8, 384]))
+            o = R.nn.instance_norm(h, R.ones((8,), "float32"), R.zeros((8,), "float32"), channel_axis=1, axes=[2])
+            s = R.reshape(o, R.shape([2, 32, 8, 12]))
+            c = R.nn.conv2d(s, w, padding=[1, 1, 1, 1])
+            d = R.max(o, axis=[2])
+            R.output(c, d)
+        return (c, d)
+)",
+                                        "norms.py");
+  const Tensor weight = RandomArguments(module, 3, 2).back().cast<Tensor>();
+  module = relax::BindParams("main", {{"w", weight}})(module);
+  const std::string converted = script::Print(relax::ChannelsLast()(module));
+  EXPECT_NE(converted.find("R.nn.group_norm("), std::string::npos);
+  EXPECT_NE(converted.find("channel_axis=3, axes=[1, 2], epsilon=1e-06"), std::string::npos);
+  EXPECT_NE(converted.find("R.nn.instance_norm("), std::string::npos);
+  const Arguments arguments = RandomArguments(module, 7, 14);
+  EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(Scheduled(module), arguments), 2e-2).problem, "");
 }
 
 std::string NameOf(const testing::TestParamInfo<Case>& info) { return info.param.name; }

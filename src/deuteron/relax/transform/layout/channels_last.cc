@@ -9,7 +9,8 @@
 ///
 /// The graph is converted as a whole, and stays as it is unless its convolutions and transpositions are estimated to
 /// take less time then (tir/analysis/conv_cost.h): convolutions of groups that are no whole vectors of channels and
-/// what does not follow a layout keep theirs, and each tensor between is transposed. Images that come from outside with
+/// what does not follow a layout keep theirs, and each tensor between is transposed; norms of groups that are written as
+/// instance norms of these become ones that follow (group_norms.h). Images that come from outside with
 /// fewer channels than a vector has lanes are read as they lie, whatever they are converted to first, since their
 /// elements are the scalars of a tile.
 ///
@@ -30,6 +31,7 @@
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/layout/group_norms.h"
 #include "deuteron/relax/transform/layout/layout_converter.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/target/target.h"
@@ -277,10 +279,11 @@ Pass ChannelsLast() {
     IRModule best = module;
     double least = chooser.CyclesOf(module) / kLeastGain;
     std::shared_ptr<transform::DecisionLog> decisions;
+    const IRModule normed = WithGroupNorms(module);
     const auto try_with = [&](const FollowedCalls& followed) {
       transform::PassContext attempt = context;
       attempt.decisions = std::make_shared<transform::DecisionLog>();
-      IRModule converted = ConvertLayouts(module, chooser, "ChannelsLast", attempt, followed);
+      IRModule converted = ConvertLayouts(normed, chooser, "ChannelsLast", attempt, followed);
       converted = ComposeTransposes()(std::move(converted), context);
       const double cycles = chooser.CyclesOf(converted);
       if (cycles >= least) return;
@@ -289,7 +292,7 @@ Pass ChannelsLast() {
       decisions = attempt.decisions;
     };
     try_with({});
-    if (const FollowedCalls followed = TransposesBeforeChannelsLast(module, chooser); !followed.empty()) {
+    if (const FollowedCalls followed = TransposesBeforeChannelsLast(normed, chooser); !followed.empty()) {
       try_with(followed);
     }
     if (decisions != nullptr) {
