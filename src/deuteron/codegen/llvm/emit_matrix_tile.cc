@@ -5,6 +5,7 @@
 /// Registers are chosen here, not by LLVM: C has one for each tile, those of the operand of which there are fewer tiles
 /// are loaded once a step, those of the other take turns. A step is as many elements as a row of A has, or as divide
 /// the sum; where several products have tiles in common (MatrixTile::products) it is all of these, one after the other.
+/// Long sums store one of their registers now and then, where it goes in the end (EarlyStores).
 /// What shapes the registers have is told to the CPU once a function, where that is the body of a parallel loop: it
 /// takes as long as some twenty products.
 #include <algorithm>
@@ -63,6 +64,27 @@ Shapes ShapesOf(const tir::MatrixTile& tile, const tir::MatrixUnit& unit, const 
 Registers RegistersOf(const tir::MatrixUnit& unit, int64_t rows, int64_t columns) {
   const auto parts = [](int64_t extent, int64_t most) { return (extent + most - 1) / most; };
   return {parts(rows, unit.rows), parts(columns, unit.columns), unit.tiles};
+}
+
+/// When a sum stores a register before its end: at the end of each so many iterations, a power of two, of a loop of it.
+/// Where no tile has been stored for some 2100 cycles, the next store waits about a thousand, as measured on a CPU with
+/// AMX, whatever is computed, loaded or stored of vectors meanwhile; one more store takes a few.
+struct EarlyStores {
+  size_t loop = 0;
+  int64_t period = 1;
+};
+/// Nothing where the sum is short. `steps`: of each of its loops, outermost first; a step is so many products of tiles,
+/// each of 16 cycles.
+std::optional<EarlyStores> EarlyStoresOf(const std::vector<int64_t>& steps, int64_t products) {
+  constexpr int64_t kMostProducts = 64;
+  int64_t within = products;
+  for (size_t i = steps.size(); i-- > 0; within *= steps[i]) {
+    if (within * steps[i] <= kMostProducts) continue;
+    int64_t period = 1;
+    while (2 * period * within <= kMostProducts) period *= 2;
+    return EarlyStores{i, period};
+  }
+  return std::nullopt;
 }
 
 /// The shapes of all tiles in a statement; nothing if there are none, or of different ones.
@@ -196,13 +218,14 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op, const tir::Stmt& zero
   };
   const auto immediate = [&](int64_t reg) { return builder_.getInt8(static_cast<uint8_t>(reg)); };
   const auto bytes = [&](int64_t stride) { return builder_.getInt64(static_cast<uint64_t>(4 * stride)); };
+  const auto move_tile = [&](llvm::Intrinsic::ID id, int64_t i, int64_t j) {
+    const int64_t offset = i * unit->rows * tile.c_stride + j * unit->columns;
+    llvm::Value* at = address(tile.store->buffer, tile.store->indices, offset);
+    builder_.CreateIntrinsic(id, {}, {immediate(registers.C(i, j)), at, bytes(tile.c_stride)});
+  };
   const auto move_c = [&](llvm::Intrinsic::ID id) {
     for (int64_t i = 0; i < registers.row_tiles; ++i) {
-      for (int64_t j = 0; j < registers.column_tiles; ++j) {
-        const int64_t offset = i * unit->rows * tile.c_stride + j * unit->columns;
-        llvm::Value* at = address(tile.store->buffer, tile.store->indices, offset);
-        builder_.CreateIntrinsic(id, {}, {immediate(registers.C(i, j)), at, bytes(tile.c_stride)});
-      }
+      for (int64_t j = 0; j < registers.column_tiles; ++j) move_tile(id, i, j);
     }
   };
   const auto load_a = [&](int64_t i, int64_t product = 0) {
@@ -295,13 +318,31 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op, const tir::Stmt& zero
     }
   };
   tile.products == nullptr ? multiply_once() : multiply_products();
+  const auto step_of = [&](size_t i) { return i + 1 == tile.depth.size() ? depth : 1; };
+  std::vector<int64_t> steps;
+  for (size_t i = 0; i < tile.depth.size(); ++i) steps.push_back(*AsConstInt(tile.depth[i]->extent) / step_of(i));
+  const int64_t products = tile.products == nullptr ? 1 : *AsConstInt(tile.products->extent);
+  const auto early_stores = EarlyStoresOf(steps, registers.First() * products);
+  // After an iteration of the loop that they belong to, the next of which begins at `next`.
+  const auto store_early = [&](llvm::Value* next, const std::function<llvm::Value*(int64_t)>& constant) {
+    llvm::Value* iterations = builder_.CreateUDiv(next, constant(step_of(early_stores->loop)));
+    llvm::Value* rest = builder_.CreateURem(iterations, constant(early_stores->period));
+    auto* stores = llvm::BasicBlock::Create(llvm_, "tile.store", frame_->function);
+    auto* after = llvm::BasicBlock::Create(llvm_, "tile.stored", frame_->function);
+    builder_.CreateCondBr(builder_.CreateIsNull(rest), stores, after);
+    builder_.SetInsertPoint(stores);
+    move_tile(llvm::Intrinsic::x86_tilestored64, 0, 0);
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+  };
   for (size_t i = tile.depth.size(); i-- > 0;) {
     llvm::PHINode* counter = counters[i];
-    const int64_t step = i + 1 == tile.depth.size() ? depth : 1;
+    const int64_t step = step_of(i);
     const auto constant = [&](int64_t value) {
       return llvm::ConstantInt::get(counter->getType(), static_cast<uint64_t>(value));
     };
     llvm::Value* next = builder_.CreateAdd(counter, constant(step), "", false, true);
+    if (early_stores && early_stores->loop == i) store_early(next, constant);
     auto* after = llvm::BasicBlock::Create(llvm_, "tiles.end", frame_->function);
     counter->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, constant(*AsConstInt(tile.depth[i]->extent))), heads[i], after);

@@ -190,6 +190,41 @@ TEST(MatrixUnit, BeginsSumsInRegisters) {
   }
 }
 
+/// A register is stored before the end of a long sum, in the loops of a tile, once in its code; a short one is not.
+TEST(MatrixUnit, StoresLongSumsEarly) {
+  const Target target = Target::Parse(kCpu);
+  const auto stores = [&](const tir::PrimFunc& func) {
+    const std::string code =
+        EmitLlvmIr(Lowered(tir::ApplyScheduleRules(func, target).func, target), target, {.opt_level = 0});
+    return CountOf(code, "call void @llvm.x86.tilestored64");
+  };
+  EXPECT_EQ(stores(Product(true, I64(64), 16 * 12, 32, 32)), 4);
+  EXPECT_EQ(stores(Convolution(true, 34, 16, 32, 32, 3, 1)), 4);
+  EXPECT_EQ(stores(Convolution(true, 34, 16 * 9, 32, 32, 3, 1)), 5);
+  for (const bool floats : {false, true}) {
+    ExpectTiles(Convolution(floats, 34, 16 * 4, 32, 32, 3, 1), floats, 4);
+    ExpectTiles(Convolution(floats, 18, 16 * 9, 16, 16, 3, 1), floats, 1);
+  }
+}
+
+/// A window's sums are whole: they begin in registers and end there, the second cache being as large as usual.
+TEST(MatrixUnit, StreamsPanelsOfWindows) {
+  const auto zeros = [](const tir::PrimFunc& func, const char* options) {
+    const Target target = Target::Parse(kCpu + std::string(options));
+    const std::string code =
+        EmitLlvmIr(Lowered(tir::ApplyScheduleRules(func, target).func, target), target, {.opt_level = 0});
+    return CountOf(code, "call void @llvm.x86.tilezero");
+  };
+  const auto conv = [](int64_t depth, int64_t window) {
+    return Convolution(true, 31 + window, depth, 64, 32, window, 1);
+  };
+  EXPECT_EQ(zeros(conv(256, 3), ""), 4);
+  EXPECT_EQ(zeros(conv(256, 3), " -l1-bytes=24K -l2-bytes=1M"), 4);
+  // The panel is too large; nothing is seen twice.
+  EXPECT_EQ(zeros(conv(256, 3), " -l2-bytes=256K"), 0);
+  EXPECT_EQ(zeros(conv(1024, 1), ""), 0);
+}
+
 /// Both products of an attention, of which each has tiles of its own shapes: these are told around all of a product's
 /// tiles, not around each. What this CPU makes of it computes the same.
 TEST(MatrixUnit, IsToldShapesAroundAProduct) {
@@ -321,8 +356,9 @@ TEST(MatrixUnit, MultipliesTilesOfConvolutions) {
     int64_t side, depth, columns, panel, window, stride, tiles;
   };
   // Pixels of one window become one axis; lines; lines of 7; a stride; a sum in parts, of lines in blocks.
-  const Case cases[] = {{8, 16, 32, 32, 1, 1, 4}, {7, 16, 32, 32, 1, 1, 8},  {18, 16, 32, 32, 3, 1, 2},
-                        {9, 32, 64, 32, 3, 1, 2}, {11, 16, 32, 32, 3, 2, 2}, {9, 64, 32, 32, 3, 1, 2}};
+  const Case cases[] = {{8, 16, 32, 32, 1, 1, 4},  {7, 16, 32, 32, 1, 1, 8},  {18, 16, 32, 32, 3, 1, 2},
+                        {9, 32, 64, 32, 3, 1, 2},  {11, 16, 32, 32, 3, 2, 2}, {9, 64, 32, 32, 3, 1, 2},
+                        {39, 48, 64, 32, 3, 1, 8}, {19, 80, 32, 32, 5, 2, 2}};
   for (const Case& each : cases) {
     for (const bool floats : {false, true}) {
       SCOPED_TRACE(std::to_string(each.side) + " pixels, " + std::to_string(each.depth) + " by " +

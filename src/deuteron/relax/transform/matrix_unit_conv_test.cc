@@ -1,6 +1,7 @@
 /// \file
-/// Convolutions for a matrix unit compute what they did: those of few channels (UnfoldLines), and groups, of which
-/// several may be multiplied as one (PackWeights). Norms of groups beside them have the channels last too.
+/// Convolutions for a matrix unit compute what they did: those of few channels (UnfoldLines), groups, of which several
+/// may be multiplied as one (PackWeights), and those of long sums, whose panels are read whole
+/// (schedule/rules/matrix_unit.cc).
 #include <gtest/gtest.h>
 
 #include "deuteron/driver/equivalence.h"
@@ -70,6 +71,25 @@ const Case kGroups[] = {
     {"of_three_results", "1, 9, 9, 64", "3, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]"},
     {"pixels_of_three_results", "1, 9, 9, 64", "3, 64, 1, 1", CHANNELS_LAST "padding=[0, 0, 0, 0]", false},
     {"of_odd_channels", "1, 9, 7, 20", "64, 5, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=4"},
+};
+// Blocks of channels by themselves in the copied image, or not where nothing is copied; lines of odd lengths; strides.
+const Case kLongSums[] = {
+    {"whole_tiles", "1, 8, 32, 64", "64, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]"},
+    {"channels_first", "2, 64, 5, 35", "48, 64, 3, 3", "padding=[1, 1, 1, 1]"},
+    {"without_padding", "1, 6, 34, 96", "32, 96, 3, 3", CHANNELS_LAST "padding=[0, 0, 0, 0]"},
+    {"odd_lines", "1, 7, 37, 96", "32, 96, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]"},
+    {"stride", "1, 9, 66, 64", "32, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], strides=[2, 2]"},
+    {"dilated", "1, 6, 40, 64", "32, 64, 3, 5", CHANNELS_LAST "padding=[2, 4, 2, 4], dilation=[2, 2]"},
+    {"along_lines", "1, 3, 64, 128", "32, 128, 1, 7", CHANNELS_LAST "padding=[0, 3, 0, 3]"},
+    {"uneven_channels", "1, 5, 32, 72", "32, 72, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]"},
+    {"groups_of_many", "1, 4, 32, 128", "64, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1], groups=2"},
+    // Many blocks of lines, each of which copies what it reads.
+    {"blocks_of_lines", "1, 64, 32, 64", "32, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]"},
+    {"blocks_of_images", "3, 48, 20, 64", "64, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]"},
+    {"blocks_of_strides", "1, 66, 41, 96", "32, 96, 3, 3", CHANNELS_LAST "padding=[1, 0, 0, 1], strides=[2, 1]"},
+    {"sides_of_the_run", "\"n\", \"h\", \"w\", 64", "32, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]"},
+    {"bfloat16", "1, 8, 32, 64", "64, 64, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]", true, "bfloat16", "f32"},
+    {"bytes", "1, 5, 32, 128", "32, 128, 3, 3", CHANNELS_LAST "padding=[1, 1, 1, 1]", true, "uint8", "f32"},
 };
 #undef CHANNELS_LAST
 
@@ -205,6 +225,7 @@ class Module:
 std::string NameOf(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Forms, GroupsOfConvolution, testing::ValuesIn(kGroups), NameOf);
+INSTANTIATE_TEST_SUITE_P(LongSums, GroupsOfConvolution, testing::ValuesIn(kLongSums), NameOf);
 INSTANTIATE_TEST_SUITE_P(Forms, UnfoldLines, testing::ValuesIn(kFewChannels), NameOf);
 
 }  // namespace

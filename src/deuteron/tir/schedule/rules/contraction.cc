@@ -47,7 +47,7 @@ std::optional<bool> Attempt(Schedule* schedule, const std::function<bool(Schedul
 /// The same, the first way that succeeds: for a matrix unit if there is one.
 bool ScheduleTiles(Schedule* schedule, const Target& target, const ContractionPlan& plan) {
   const auto for_unit = Attempt(schedule, [&](Schedule* attempt) {
-    return ScheduleMatrixTiles(attempt, target, plan.anchor, plan.epilogue, plan.followers);
+    return ScheduleMatrixTiles(attempt, target, plan.anchor, plan.epilogue, plan.followers, plan.packed);
   });
   if (for_unit.value_or(false)) return true;
   // An epilogue that reads more of the sum than its own element cannot follow its parts, for one.
@@ -124,9 +124,15 @@ bool ScheduleSole(Schedule* schedule, const Target& target, bool must_follow) {
   plan.dequantized = FindDequantized(*schedule, plan.anchor);
   plan.followers = FollowersOf(*schedule, plan.epilogue.empty() ? plan.anchor : plan.epilogue);
   if (must_follow && plan.followers.empty()) return false;
+  Block packed;
+  const auto packs = Attempt(schedule, [&](Schedule* attempt) {
+    packed = PackForMatrixUnit(attempt, target, plan.anchor);
+    return !packed.empty();
+  });
+  if (packs.value_or(false)) plan.packed = packed;
   for (const Block& block : schedule->GetBlocks()) {
-    const bool is_tiled = block == plan.anchor || block == plan.epilogue || block == plan.widened ||
-                          block == plan.dequantized ||
+    const bool is_tiled = block == plan.packed || block == plan.anchor || block == plan.epilogue ||
+                          block == plan.widened || block == plan.dequantized ||
                           std::find(plan.followers.begin(), plan.followers.end(), block) != plan.followers.end();
     if (!is_tiled) ScheduleSpatial(schedule, block, target);
   }

@@ -26,6 +26,8 @@ struct ContractionPlan {
   /// reads, again for each panel of B, rather than once, through memory.
   Block widened;
   bool widens_by_tile = false;
+  /// The block that copies A for a matrix unit (PackForMatrixUnit).
+  Block packed;
   /// The block that dequantises B, which the anchor does itself in the end where it is not `panels`.
   Block dequantized;
   /// Positions among the anchor's iterators.
