@@ -17,6 +17,7 @@ struct Form {
   int64_t block = 32;
   int64_t columns = 48;
   bool has_halves = true;
+  bool has_sign = false;
   /// Void: one for all, in the sums of bytes.
   DataType zeros = DataType::Void();
 };
@@ -37,6 +38,7 @@ tir::PrimFunc Product(const Form& form) {
   topi::BlockWeight weight;
   weight.numbers = held(depth / (form.has_halves ? 8 : 4), word, "numbers");
   weight.has_halves = form.has_halves;
+  weight.has_sign = form.has_sign;
   weight.block = form.block;
   weight.scales = held(form.blocks, real, "weight_scales");
   Array<te::Tensor> tensors = {words, scales, sums, weight.numbers, weight.scales};
@@ -63,10 +65,10 @@ TEST(BlockSums, ComputeTheSame) {
   const tir::Var rows("rows");
   const std::vector<Form> forms = {
       {{I64(1)}},
-      {{I64(2), I64(3)}, 3, 16, 33, true, DataType::UInt(8)},
-      {{I64(29)}, 2, 64, 16, false, DataType::Float(32)},
+      {{I64(2), I64(3)}, 3, 16, 33, true, false, DataType::UInt(8)},
+      {{I64(29)}, 2, 64, 16, false, true, DataType::Float(32)},
       {{I64(5), I64(1)}, 1, 128, 40},
-      {{rows}, 4, 32, 48, true, DataType::UInt(8)},
+      {{rows}, 4, 32, 48, true, false, DataType::UInt(8)},
       {{I64(2), rows}, 2, 256, 32, false},
   };
   for (const Form& form : forms) {
@@ -112,6 +114,9 @@ TEST(BlockSums, AreOfInstructionsForBytes) {
   ExpectInstruction({{I64(8)}}, "x86-64-v3 -mattr=+avxvnni", "vpdpbusd.256");
   ExpectInstruction({{I64(8)}}, "x86-64-v4", "pmaddubs.w.512");
   ExpectInstruction({{I64(8)}}, "x86-64-v3", "pmadd.ub.sw");
+  Form with_sign{{I64(8)}};
+  with_sign.has_sign = true;
+  ExpectInstruction(with_sign, "neoverse-n1 -mtriple=aarch64-linux-gnu", "aarch64.neon.sdot");
 }
 
 }  // namespace
