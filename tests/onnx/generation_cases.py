@@ -127,7 +127,13 @@ def search(op, names, given, constants, outputs=1, symbols=(), **attributes):
     tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
     graph = helper.make_graph([node], "g", [info(name, array) for name, array in given.items()], [onnx.ValueInfoProto(name=name) for name in results], tensors)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
-    return Case(op, list(given.values()), model)
+    def defined(words):
+        """None behind the end of all rows."""
+        length = given["ids"].shape[1]
+        ends = [k for k in range(length, words.shape[1]) if (words[:, k] == attributes["pad_token_id"]).all()]
+        return np.broadcast_to(np.arange(words.shape[1]) <= (ends[0] if ends else words.shape[1]), words.shape)
+
+    return Case(op, list(given.values()), model, defined=defined if op in ("GreedySearch", "Sampling") else None)
 
 
 def one(number, dtype=N):
