@@ -267,7 +267,6 @@ def alignments():
         costs = f(rows, columns, low=0)
         yield contrib("DynamicTimeWarping", [costs])
         yield contrib("DynamicTimeWarping", [costs[None]])
-        yield graph("AlignmentOfAnySize", [costs], "g (float[M, N] x) => (int32 y) { y = com.microsoft.DynamicTimeWarping(x) }")
     # Of equal costs.
     yield contrib("DynamicTimeWarping", [np.ones((5, 4), F)])
 

@@ -14,9 +14,9 @@ from case import F, Const, graph
 EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttention": 3, "GroupQueryAttention": 11, "GatherBlockQuantized": 3, "LinearAttention": 5,
          "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3, "FusedMatMul": 1, "MatMulNBits": 3, "QLinearWhere": 1, "BiasSplitGelu": 1,
          "BranchwiseRMSNorm": 3, "FusedConv": 1, "RotaryEmbedding": 1, "HyperConnectionPreMix": 2, "HyperConnectionPostMix": 3,
-         "BiasSoftmax": 3, "PackedAttention": 4, "PackedMultiHeadAttention": 5, "RemovePadding": 3, "RestorePadding": 3, "GatedRelativePositionBias": 2, "NhwcConv": 3,
+         "BiasSoftmax": 3, "PackedAttention": 4, "PackedMultiHeadAttention": 5, "RemovePadding": 3, "RestorePadding": 3, "NhwcConv": 3,
          "NhwcFusedConv": 4, "ComplexMul": 2, "Rfft": 4, "Irfft": 4, "DecoderMaskedSelfAttention": 3, "NGramRepeatBlock": 2, "MulInteger": 2, "FusedMatMulActivation": 4,
-         "SparseAttention": 6, "DynamicTimeWarping": 4}
+         "SparseAttention": 6}
 
 
 def converted(value, dtype):

@@ -30,8 +30,8 @@ class Alignment {
     if (shape.size() != 2 && shape.size() != 3) {
       node.Fail("its costs must be a matrix and are of rank " + std::to_string(shape.size()));
     }
-    rows_ = shape[shape.size() - 2];
-    columns_ = shape[shape.size() - 1];
+    rows_ = I64(node.StaticDim(node.X(0), -2, "the number of rows of the costs"));
+    columns_ = I64(node.StaticDim(node.X(0), -1, "the number of columns of the costs"));
     RequireAtLeast(node, {rows_, columns_}, 1, "the length of an axis of costs");
     steps_ = node.Simplify(rows_ + columns_ - 1);
     costs_ = node.Reshaped(node.X(0), {node.Simplify(rows_ * columns_)});

@@ -101,17 +101,13 @@ TEST(Norm, GroupNormOfChannelsLast) {
     const Dense gamma = Dense::Random({6}, 7), beta = Dense::Random({6}, 8);
     Dense expected = ReferenceNorm(
         x, 1e-5, [](const Index& i, const Index& j) { return i[0] == j[0] && i.back() / 3 == j.back() / 3; });
-    ForEachIndex(x.shape, [&](const Index& i) {
-      expected.at(i) = expected.at(i) * gamma.at({i.back()}) + beta.at({i.back()});
-    });
+    ForEachIndex(x.shape,
+                 [&](const Index& i) { expected.at(i) = expected.at(i) * gamma.at({i.back()}) + beta.at({i.back()}); });
     const auto channel = static_cast<int64_t>(shape.size()) - 1;
     std::vector<int64_t> axes(static_cast<size_t>(channel - 1));
     std::iota(axes.begin(), axes.end(), 1);
     Check(
-        {x, gamma, beta},
-        [&](const std::vector<Var>& v) {
-          return nn::GroupNorm(v[0], v[1], v[2], 2, channel, axes);
-        },
+        {x, gamma, beta}, [&](const std::vector<Var>& v) { return nn::GroupNorm(v[0], v[1], v[2], 2, channel, axes); },
         expected, {{0, 0, "n"}, {0, 1, "h"}}, 1e-4);
   }
 }

@@ -9,10 +9,10 @@
 ///
 /// The graph is converted as a whole, and stays as it is unless its convolutions and transpositions are estimated to
 /// take less time then (tir/analysis/conv_cost.h): convolutions of groups that are no whole vectors of channels and
-/// what does not follow a layout keep theirs, and each tensor between is transposed; norms of groups that are written as
-/// instance norms of these become ones that follow (group_norms.h). Images that come from outside with
-/// fewer channels than a vector has lanes are read as they lie, whatever they are converted to first, since their
-/// elements are the scalars of a tile.
+/// what does not follow a layout keep theirs, and each tensor between is transposed; norms of groups that are written
+/// as instance norms of these become ones that follow (group_norms.h). Images that come from outside with fewer
+/// channels than a vector has lanes are read as they lie, whatever they are converted to first, since their elements
+/// are the scalars of a tile.
 ///
 /// What the model itself computed with the channels last (linear layers, normalisations) and transposed may stay so up
 /// to the convolution: then what stands between, such as a resize or a concatenation, is computed with the channels
