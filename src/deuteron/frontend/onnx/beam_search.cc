@@ -87,7 +87,7 @@ class Search {
       const Expr sums = node_.Emit(relax::Add(all, node_.Reshaped(before.scores, {rows_, beams_, I64(1)})));
       const State after = Advanced(before, sums, length);
       LoopStep result{
-          .condition = GoesOn(after.done),
+          .condition = GoesOn(node_, after.done),
           .states = {after.texts, after.scores, after.done, after.ended_texts, after.ended_scores, after.last}};
       for (const Expr& cache : next.caches) {
         result.states.emplace_back(node_.Emit(relax::Take(cache, parents_, model_.cache_rows)));
@@ -98,7 +98,7 @@ class Search {
     const PrimExpr more = node_.Simplify(longest_ - given_ - 1);
     Expr other_scores;
     if (!IsZero(more)) {
-      const Results last = EmitLoop(node_, more, Value(GoesOn(state.done)), states, step);
+      const Results last = EmitLoop(node_, more, Value(GoesOn(node_, state.done)), states, step);
       const auto value = [&](size_t i) { return node_.importer()->ExprOf(last[i], Span()); };
       if (keeps_scores) other_scores = value(states.size());
       state = StateOf(value);
@@ -167,11 +167,6 @@ class Search {
 
   Expr First(const Expr& x) const {
     return node_.WithShape(node_.Emit(relax::StridedSlice(x, {1}, {I64(0)}, {beams_}, {I64(1)})), {rows_, beams_});
-  }
-
-  Expr GoesOn(const Expr& done) const {
-    const Expr open = node_.CastTo(node_.Emit(relax::LogicalNot(done)), DataType::Int(8));
-    return node_.CastTo(node_.Emit(relax::Max(open)), DataType::Bool());
   }
 
   /// The `count` best of those that have ended and of texts (rows, beams) with these scores.

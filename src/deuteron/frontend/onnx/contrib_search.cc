@@ -51,12 +51,6 @@ Texts WithWord(const NodeContext& node, const Texts& before, const Expr& word, c
   return texts;
 }
 
-/// Whether one of them has not ended.
-Expr GoesOn(const NodeContext& node, const Expr& ended) {
-  const DataType flag = DataType::Int(8);
-  return node.CastTo(node.Emit(relax::Max(node.CastTo(node.Emit(relax::LogicalNot(ended)), flag))), DataType::Bool());
-}
-
 /// Chooses a word (rows, int32) by scores (rows, words), the `number`-th of a text.
 using Choose = std::function<Expr(const Expr& scores, const PrimExpr& number)>;
 
@@ -109,16 +103,18 @@ Expr SearchWords(const NodeContext& node, const SearchInputs& at, const Choose& 
   return node.importer()->ExprOf(last[0], Span());
 }
 
+/// Where GreedySearch and Sampling have them.
+constexpr SearchInputs kInputsOfWords = {.min_length = 2,
+                                         .repetition_penalty = 3,
+                                         .vocab_mask = 4,
+                                         .prefix_mask = 5,
+                                         .attention_mask = 6,
+                                         .temperature = kNowhere};
+
 }  // namespace
 
 Results ConvertGreedySearch(const NodeContext& node) {
-  constexpr SearchInputs kInputs = {.min_length = 2,
-                                    .repetition_penalty = 3,
-                                    .vocab_mask = 4,
-                                    .prefix_mask = 5,
-                                    .attention_mask = 6,
-                                    .temperature = kNowhere};
-  return {SearchWords(node, kInputs, [&](const Expr& scores, const PrimExpr&) {
+  return {SearchWords(node, kInputsOfWords, [&](const Expr& scores, const PrimExpr&) {
     return node.CastTo(node.Emit(relax::Argmax(scores, 1)), kWordId);
   })};
 }
@@ -155,18 +151,12 @@ Expr MostProbable(const NodeContext& node, const Expr& scores) {
 }  // namespace
 
 Results ConvertSampling(const NodeContext& node) {
-  constexpr SearchInputs kInputs = {.min_length = 2,
-                                    .repetition_penalty = 3,
-                                    .vocab_mask = 4,
-                                    .prefix_mask = 5,
-                                    .attention_mask = 6,
-                                    .temperature = kNowhere};
   constexpr size_t kPresence = 7, kSeed = 8;
   if (node.Wants(1)) node.Unsupported("filtered_logits: leave them out");
   const double temperature = node.Float("temperature", 1), presence = node.Float("presence_penalty", 0);
   if (temperature <= 0) node.Fail("a temperature of " + std::to_string(temperature));
   const Expr seed = node.Has(kSeed) ? node.Reshaped(node.X(kSeed), {}) : Expr();
-  return {SearchWords(node, kInputs, [&](Expr scores, const PrimExpr& number) {
+  return {SearchWords(node, kInputsOfWords, [&](Expr scores, const PrimExpr& number) {
     if (temperature != 1) scores = node.Emit(relax::Divide(scores, node.Scalar(kScore, temperature)));
     const Array<PrimExpr> shape = node.Shape(scores);
     if (presence != 0 && node.Has(kPresence)) {

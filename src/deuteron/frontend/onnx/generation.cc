@@ -13,6 +13,7 @@
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/op/unary.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
@@ -51,6 +52,11 @@ Expr IsWord(const NodeContext& node, const Expr& scores, int64_t word) {
   const Expr ids = node.Emit(relax::Arange(I64(0), count, I64(1), DataType::Int(64)));
   return node.Reshaped(node.Emit(relax::Equal(ids, node.Scalar(DataType::Int(64), static_cast<double>(word)))),
                        {I64(1), count});
+}
+
+Expr GoesOn(const NodeContext& node, const Expr& ended) {
+  const Expr open = node.CastTo(node.Emit(relax::LogicalNot(ended)), DataType::Int(8));
+  return node.CastTo(node.Emit(relax::Max(open)), DataType::Bool());
 }
 
 WordRules::WordRules(const NodeContext& node, const SearchInputs& at)

@@ -126,4 +126,7 @@ class EncoderDecoder {
   std::vector<Named> encoded_, for_beams_;
 };
 
+/// Whether one of them has not ended.
+relax::Expr GoesOn(const NodeContext& node, const relax::Expr& ended);
+
 }  // namespace deuteron::onnx

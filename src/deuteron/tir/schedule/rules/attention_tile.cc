@@ -126,10 +126,9 @@ class TileChooser {
     // Beside scores are their pairs, which are written and read once, and so are masks; of tiles that may have fewer
     // rows twice.
     const bool is_even = known_rows_ && (rows_ % height == 0 || rows_ < height);
-    const double copies = (has_unit_ ? 1 : 0) + masks_ * (is_even ? 1 : 2);
-    const double element_bytes =
-        static_cast<double>(bytes_) * (kPassesOverScores + (has_unit_ ? 1 : 0) + 2 * masks_ * (is_even ? 1 : 2));
-    const double passes = element_bytes * CyclesPerByte((1 + copies) * scores_bytes);
+    const double pairs = has_unit_ ? 1 : 0, masks = masks_ * (is_even ? 1 : 2);
+    const double element_bytes = static_cast<double>(bytes_) * (kPassesOverScores + pairs + 2 * masks);
+    const double passes = element_bytes * CyclesPerByte((1 + pairs + masks) * scores_bytes);
     const double step_bytes = static_cast<double>(bytes_ * (depth_ + columns_));
     const double operands = step_bytes * CyclesPerByte(step_bytes * static_cast<double>(keys_)) / filled;
     const int64_t vector_bytes = machine_.vector_bits / 8;
