@@ -334,6 +334,26 @@ TEST(Choice, OfOneRunOpensBothForALargeGain) {
   }
 }
 
+/// Of groups of few channels the library has its general product only, which it generates for the first of them.
+TEST(Choice, OfOneRunCountsTheGeneralProductOfTheLibrary) {
+  for (const auto& [channels, expected] : {std::pair(6, "generated"), std::pair(12, "library")}) {
+    const std::string c = std::to_string(channels), all = std::to_string(4 * channels);
+    std::string params = "x: " + F32("1, " + all + ", 28, 28") + ", w: " + F32("112, " + c + ", 1, 1");
+    std::vector<std::string> lines = {"c0 = R.nn.conv2d(x, w, groups=4)"};
+    for (int i = 1; i <= 12; ++i) {
+      const std::string n = std::to_string(i);
+      params +=
+          ", v" + n + ": " + F32(std::to_string(112 + i) + ", " + std::to_string(i == 1 ? 112 : 111 + i) + ", 3, 3");
+      lines.push_back("c" + n + " = R.nn.conv2d(c" + std::to_string(i - 1) + ", v" + n + ", padding=[1, 1, 1, 1])");
+    }
+    lines.emplace_back("gv = R.cumsum(c12, axis=1)");
+    std::map<std::string, int> sides;
+    for (const auto& [name, reason] : VerdictsOf(MakeModule(params, lines), false, "llvm -mcpu=znver4", "f32", 1, 2))
+      ++sides[reason.substr(0, reason.find('-'))];
+    EXPECT_EQ(sides["library"], std::string_view(expected) == "library" ? 13 : 12) << channels;
+  }
+}
+
 /// Weights that both sides multiply by are packed twice.
 TEST(Choice, OfSharedWeightsForOneRunIsOneSide) {
   const Tensor weight = runtime::AllocTensor({256, 256, 3, 3}, DataType::Float(32));

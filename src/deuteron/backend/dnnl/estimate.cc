@@ -72,6 +72,8 @@ struct Cycles {
   bool keeps_bytes = false;
   /// Whether generated code multiplies transformed tiles, by transformed weights.
   bool transforms = false;
+  /// Whether the library has its general product only.
+  bool is_general = false;
 };
 
 class Estimator {
@@ -92,7 +94,7 @@ class Estimator {
     if (work.IsDepthwise()) return OfDepthwise(work, pixels, taps);
     const double sum_length = taps * static_cast<double>(weight[1]);
     const int64_t channels = weight[0] / groups;
-    Cycles cycles{.exchanged = SharesPixels() ? 0.0 : 1.0};
+    Cycles cycles{.exchanged = SharesPixels() ? 0.0 : 1.0, .is_general = IsGeneralProduct(weight, groups)};
     const double sums = pixels * sum_length * static_cast<double>(groups * RoundUp(channels, lanes_));
     const double part = HasTiles() ? kUnitConvolutionPart : taps > 1 ? kWindowPart : kPointPart;
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / part;
@@ -256,6 +258,13 @@ class Estimator {
     const bool is_made_signed = right.as<TensorTypeNode>()->dtype == DataType::UInt(8) && !IsByConstant();
     return is_made_signed ? relax::AssumedBytes(right) * kCyclesOfUnsignedByte : 0;
   }
+  /// Of groups of so few channels the library (3.2) multiplies vectors of one size only.
+  bool IsGeneralProduct(const std::vector<int64_t>& weight, int64_t groups) const {
+    constexpr int64_t kFewChannels = 8;
+    const int64_t step = Target::Current().HasFeature("avx512f") ? kFewChannels / 2 : kFewChannels;
+    const bool fits = weight[1] % step == 0 && weight[0] / groups % step == 0;
+    return groups > 1 && weight[1] <= kFewChannels && !fits && Precision() == DataType::Float(32);
+  }
   bool IsByConstant() const { return kernel_.inputs[1]->kind == RelaxKind::kConstant; }
   bool IsGrouped() const { return kernel_.attrs.value("groups", 1) != 1; }
   /// Where there is a unit for bytes, vectors compute images with fewer channels than they have lanes only
@@ -342,6 +351,8 @@ double EstimateOpening(int64_t starts) {
   return kSecondsToOpen * (1 / CoresAtWork(Target::Current().machine) + static_cast<double>(starts - 1));
 }
 
+double EstimateGeneralProduct(int64_t starts) { return static_cast<double>(starts) * kSecondsOfGeneralProduct; }
+
 double EstimateScalars() { return kSecondsOfScalars / CoresAtWork(Target::Current().machine); }
 
 double EstimatePlace() { return kSecondsOfPlace; }
@@ -390,6 +401,7 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int6
           .library_weights = weights / kPackedBytesPerSecond,
           .generated_weights = (cycles.transforms ? kTransformedWeights : 1) * weights / kPackedBytesPerSecond,
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
+          .is_general = cycles.is_general,
           .is_product = is_product};
 }
 

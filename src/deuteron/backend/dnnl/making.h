@@ -15,6 +15,9 @@ namespace deuteron::backend::dnnl {
 /// Seconds to open the library, or what generates code, most of them to relocate it and to get memory for it; and
 /// to make one of its primitives.
 inline constexpr double kSecondsToOpen = 7e-3, kSecondsOfPrimitive = 5e-4;
+/// Seconds in which the library generates its general product, all variants of it, when a process first calls it
+/// (measured, 14e-3 with AVX2, 31e-3 with AVX-512).
+inline constexpr double kSecondsOfGeneralProduct = 20e-3;
 /// Seconds that a generated kernel takes longer for each place that it has in the graph, to be fused and shared, than
 /// one of the library to be described to it and planned (measured, 0.2 to 0.3 ms both).
 inline constexpr double kSecondsOfPlace = 35e-6;

@@ -195,6 +195,17 @@ class PayingChains {
     if (!around_.library_is_open)
       choice_.AddShared(KernelChoice::kLibrary, all, EstimateOpening(around_.expected_starts));
     if (!NeedsGenerator()) choice_.AddShared(KernelChoice::kGenerated, all, EstimateOpening());
+    AddGeneralProduct();
+  }
+
+  /// The library makes it once for all kernels that are computed so.
+  void AddGeneralProduct() {
+    std::vector<size_t> kernels;
+    for (size_t i = 0; i < chains_.size(); ++i) {
+      if (estimates_[i].is_general) kernels.push_back(KernelChoice::kFirstKernel + i);
+    }
+    if (kernels.empty() || around_.made->count(TextOfGeneralProduct()) != 0) return;
+    choice_.AddShared(KernelChoice::kLibrary, kernels, EstimateGeneralProduct(around_.expected_starts));
   }
 
   /// Numbers in what makes single elements that a chain reads: that is fused with it, so that its code has them.
@@ -213,12 +224,14 @@ class PayingChains {
     return text;
   }
 
+  static std::string TextOfGeneralProduct() { return OfLibrary("general product"); }
   static std::string OfLibrary(const std::string& text) { return "library " + text; }
 
   /// Other blocks have for nothing what this one makes.
   void RememberMade(const std::vector<bool>& is_library) const {
     for (size_t i = 0; i < chains_.size(); ++i) {
       around_.made->insert(is_library[i] ? texts_[i].library : texts_[i].generated);
+      if (is_library[i] && estimates_[i].is_general) around_.made->insert(TextOfGeneralProduct());
     }
     const bool is_loop = std::find(is_library.begin(), is_library.end(), true) == is_library.end();
     if (around_.is_step && is_loop) around_.made->insert(loop_);

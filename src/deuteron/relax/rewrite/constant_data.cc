@@ -112,6 +112,27 @@ Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis)
   return result;
 }
 
+Tensor FilledData(const Constant& constant, const std::vector<int64_t>& shape) {
+  const DLDataType dtype = constant->data.dtype();
+  if (constant->data.numel() != 1 || dtype.bits % 8 != 0) return Tensor();
+  Tensor result = runtime::AllocTensor(shape, DataType(dtype));
+  const int64_t bytes = ElementBytes(dtype);
+  const char* element = static_cast<const char*>(constant->data.data_ptr()) + constant->data.byte_offset();
+  MakeInParallel(result.numel(), result.numel() * bytes, [&](int64_t begin, int64_t end) {
+    char* const out = static_cast<char*>(result.data_ptr()) + begin * bytes;
+    const int64_t total = (end - begin) * bytes;
+    if (total == 0) return;
+    std::memcpy(out, element, static_cast<size_t>(bytes));
+    // Twice as much each time, from what the first cache still holds.
+    constexpr int64_t kMostAtOnce = 1 << 13;
+    for (int64_t made = bytes, length = 0; made < total; made += length) {
+      length = std::min({made, total - made, kMostAtOnce / bytes * bytes});
+      std::memcpy(out + made, out, static_cast<size_t>(length));
+    }
+  });
+  return result;
+}
+
 void LetGoOfData(const Constant& constant) {
   const auto bytes = static_cast<size_t>(constant->data.numel() * ElementBytes(constant->data.dtype()));
   MappedFile::LetGo(static_cast<const char*>(constant->data.data_ptr()) + constant->data.byte_offset(), bytes);

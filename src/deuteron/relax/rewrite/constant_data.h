@@ -20,6 +20,8 @@ Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes)
 /// The constant's slices along `axis` that `indices` (int32, int64) name, as relax.take gives them. Undefined where one
 /// lies outside.
 Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis);
+/// So many of the constant's one element, as relax.full and relax.broadcast_to give them.
+Tensor FilledData(const Constant& constant, const std::vector<int64_t>& shape);
 /// Says that something computed of the constant has taken its place: what of it lies in a mapped file leaves memory.
 void LetGoOfData(const Constant& constant);
 /// Calls `make` with parts [begin, end) of [0, count), all of which make `bytes`, in several threads if that pays.

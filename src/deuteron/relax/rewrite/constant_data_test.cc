@@ -126,5 +126,24 @@ TEST(TakenData, LeavesWhatLiesOutsideToTheOperator) {
   EXPECT_FALSE(TakenData(data, Constant(Counting({1}, DataType::Float(32))), 0).defined());
 }
 
+TEST(FilledData, HasTheElementEverywhere) {
+  for (const DataType dtype : {DataType::Float(32), DataType::Int(8), DataType::Float(16), DataType::Int(64)}) {
+    const Constant one(Counting({1, 1}, dtype));
+    const auto bytes = static_cast<size_t>(ElementBytes(dtype));
+    // None, one, some, more than are copied at once, and enough for several threads.
+    for (const auto& shape : std::vector<std::vector<int64_t>>{{0, 3}, {}, {5, 3}, {7, 1237}, {3, 1, 123457}}) {
+      const Tensor result = FilledData(one, shape);
+      ASSERT_TRUE(result.defined());
+      EXPECT_EQ(std::vector<int64_t>(result.shape().begin(), result.shape().end()), shape);
+      const auto* element = static_cast<const char*>(one->data.data_ptr());
+      for (int64_t i = 0; i < result.numel(); ++i) {
+        const char* made = static_cast<const char*>(result.data_ptr()) + static_cast<size_t>(i) * bytes;
+        ASSERT_TRUE(std::equal(element, element + bytes, made)) << dtype.ToString() << " " << i;
+      }
+    }
+  }
+  EXPECT_FALSE(FilledData(Constant(Counting({2}, DataType::Float(32))), {4}).defined());
+}
+
 }  // namespace
 }  // namespace deuteron::relax

@@ -297,10 +297,12 @@ class Folder {
     return FoldCallTIR(Downcast<Call>(legal), scratch_.module());
   }
 
-  /// A weight that is transposed, or rows of a table, which is no work for a kernel (what compiles one might not have
-  /// been opened yet); null where elements move otherwise.
+  /// A weight that is transposed, rows of a table, or one element many times, which is no work for a kernel (what
+  /// compiles one might not have been opened yet); null where elements move otherwise.
   static Expr FoldMove(const Call& call, const std::vector<OutputSpec>& results) {
-    const auto* constant = call->args.empty() ? nullptr : call->args[0].as<ConstantNode>();
+    static const Op kFull = Op::Get("relax.full"), kBroadcast = Op::Get("relax.broadcast_to");
+    const size_t source = call->op.same_as(kFull) ? 1 : 0;
+    const auto* constant = call->args.size() > source ? call->args[source].as<ConstantNode>() : nullptr;
     if (constant == nullptr) return Expr();
     CheckBudget("FoldConstant");
     const auto table = GetRef<Constant>(constant);
@@ -312,6 +314,10 @@ class Folder {
       if (indices == nullptr || IsOutOfNothing({table->data, indices->data}, results)) return Expr();
       const int64_t axis = NormalizeAxis(call, take->axis.value_or(0), constant->data.ndim());
       data = TakenData(table, GetRef<Constant>(indices), static_cast<size_t>(axis));
+    } else if (call->op.same_as(kFull) || call->op.same_as(kBroadcast)) {
+      const bool is_same = DataType(constant->data.dtype()) == results[0].dtype;
+      if (!is_same || IsOutOfNothing({table->data}, results)) return Expr();
+      data = FilledData(table, results[0].shape);
     }
     if (!data.defined()) return Expr();
     LetGoOfData(table);
