@@ -61,6 +61,13 @@ def mask_of_pairs(b, scores, rows, keys):
     return b.op("Add", scores, b.input("mask", [1, 1, rows, keys]))
 
 
+def terms_of_image(b, scores, rows, keys):
+    """Positions of pixels, as images that are cut into windows have them: a term for each row and one for each column."""
+    height, width = rows // 10, keys // 10
+    terms = [b.op("Unsqueeze", b.input(name, [2, height, 10, extent]), b.ints(axis)) for name, extent, axis in (("h", width, 4), ("w", 10, 3))]
+    return b.op("Add", scores, b.op("Reshape", b.op("Add", *terms), b.ints(1, 2, rows, keys)))
+
+
 def choice_of_pairs(b, scores, rows, keys):
     return b.op("Where", b.input("mask", [1, 1, rows, keys], TensorProto.BOOL), scores, b.scalar(-10000.0))
 
@@ -108,6 +115,7 @@ FORMS = [
     attention(2, 32, 150, mask=guarded_choice), attention(2, 24, 100, keys=530, mask=guarded_choice),
     attention(6, 32, 130, shared=1, mask=added_triangle), attention(3, 40, 70, keys=600, shared=1, mask=mask_of_pairs),
     attention(6, 64, 1, keys=300), attention(1, 32, 1, keys=700, mask=mask_of_keys),
+    attention(2, 32, 190, mask=terms_of_image), attention(2, 48, 70, keys=900, mask=terms_of_image),
     attention(2, 40, 530, symbolic=True), attention(2, 32, 150, mask=triangle_of_ranges, symbolic=True),
 ]
 

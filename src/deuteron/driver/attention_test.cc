@@ -114,6 +114,16 @@ const std::vector<Case>& Cases() {
        {{"q", "8, 3, 21, 10"}, {"k", "8, 3, 10, 21"}, {"v", "8, 3, 21, 10"}, {"mask", "1, 4, 1, 21, 21"}},
        {"s0 = R.matmul(q, k)", "s1 = R.reshape(s0, R.shape([2, 4, 3, 21, 21]))", "s2 = R.add(s1, mask)",
         "s = R.reshape(s2, R.shape([8, 3, 21, 21]))", kSoftmax, kOutput}},
+      // Positions in an image: a term for each of its rows and one for each of its columns.
+      {"terms_of_image",
+       {{"q", "2, 72, 16"}, {"k", "2, 16, 72"}, {"v", "2, 72, 16"}, {"h", "2, 8, 9, 8"}, {"w", "2, 8, 9, 9"}},
+       {"s0 = R.matmul(q, k)", "a = R.expand_dims(h, axis=[4])", "b = R.expand_dims(w, axis=[3])", "c = R.add(a, b)",
+        "d = R.reshape(c, R.shape([2, 72, 72]))", "s = R.add(s0, d)", kSoftmax, kOutput}},
+      {"terms_of_another_image",
+       {{"q", "2, 35, 16"}, {"k", "2, 16, 700"}, {"v", "2, 700, 16"}, {"h", "2, 7, 5, 28"}, {"w", "2, 7, 5, 25"}},
+       {"s0 = R.matmul(q, k)", "s1 = R.reshape(s0, R.shape([2, 7, 5, 28, 25]))", "a = R.expand_dims(h, axis=[4])",
+        "b = R.expand_dims(w, axis=[3])", "c = R.add(a, b)", "s2 = R.add(s1, c)",
+        "s = R.reshape(s2, R.shape([2, 35, 700]))", kSoftmax, kOutput}},
       {"written_out",
        {{"q", "2, 30, 16"}, {"k", "2, 16, 40"}, {"v", "2, 40, 16"}},
        {kScores, "m = R.max(s, axis=[-1], keepdims=True)", "d = R.subtract(s, m)", "e = R.exp(d)",
@@ -238,8 +248,8 @@ TEST(AttentionOnAnyCpu, ComputesWhatTheOperatorsDo) {
                              "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -threads=2 -l2-bytes=32768"}) {
     for (const Case& test : Cases()) {
       const std::string name = test.name;
-      if (name != "odd" && name != "heads" && name != "causal" && name != "causal_symbolic" && name != "two_rows" &&
-          name != "two_rows_long" && name != "symbolic_halves")
+      if (name != "odd" && name != "heads" && name != "terms_of_image" && name != "causal" &&
+          name != "causal_symbolic" && name != "two_rows" && name != "two_rows_long" && name != "symbolic_halves")
         continue;
       SCOPED_TRACE(name + " for " + target);
       const TargetScope target_scope(Target::Parse(target));
@@ -269,6 +279,10 @@ const std::vector<Case>& CasesOfUnit() {
       {"mask_of_pairs",
        {{"q", "64, 64"}, {"k", "64, 133"}, {"v", "133, 64"}, {"mask", "64, 133"}},
        {"s0 = R.matmul(q, k)", "s = R.add(s0, mask)", kSoftmax, kOutput}},
+      {"terms_of_image",
+       {{"q", "2, 105, 64"}, {"k", "2, 64, 120"}, {"v", "2, 120, 64"}, {"h", "2, 15, 7, 12"}, {"w", "2, 15, 7, 10"}},
+       {"s0 = R.matmul(q, k)", "a = R.expand_dims(h, axis=[4])", "b = R.expand_dims(w, axis=[3])", "c = R.add(a, b)",
+        "d = R.reshape(c, R.shape([2, 105, 120]))", "s = R.add(s0, d)", kSoftmax, kOutput}},
       {"causal",
        {{"q", "128, 80"}, {"k", "80, 128"}, {"v", "128, 96"}},
        {"s0 = R.matmul(q, k)", "h = R.ones(R.shape([128, 128]), dtype=\"float32\")", "l = R.tril(h)",

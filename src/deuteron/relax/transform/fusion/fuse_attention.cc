@@ -7,8 +7,9 @@
 ///
 /// When: a product takes the result of a row kernel with a softmax, which takes that of another product, elementwise
 /// work and copies between them included; all of these values have no other user. With them go the copies that feed the
-/// products (heads split off, transposed, repeated) and what follows: if the rule takes all that. The schedule rule
-/// itself is asked, of the kernel that they would be. The limits on operators and arguments of a kernel hold.
+/// products (heads split off, transposed, repeated), what broadcasts a few values to all scores (positions of rows and
+/// of columns of an image) and what follows: if the rule takes all that. The schedule rule itself is asked, of the
+/// kernel that they would be. The limits on operators and arguments of a kernel hold.
 ///
 /// What it must not do: compute anything twice; take in products that feed the operands; change what tvm_compat
 /// promises.
@@ -28,6 +29,9 @@ using fusion::Calls;
 using fusion::MergeGraph;
 using fusion::RowSummary;
 using transform::Reason;
+
+/// How many times as many bytes as it reads has what is computed where it is read, an element for each score.
+constexpr double kLeastGrowth = 4;
 
 class AttentionFuser : public fusion::RuleFuser {
  public:
@@ -78,9 +82,28 @@ class AttentionFuser : public fusion::RuleFuser {
     return {};
   }
 
-  /// With the copies that feed the products alone, and what follows.
-  Calls Extended(Calls chain) const {
+  /// What broadcasts values to all scores of a chain, and to nothing else: sums of a term for each row of an image and
+  /// one for each column, which are a small part of them.
+  Calls Broadcasts(const Calls& chain) const {
+    Calls found;
+    for (size_t i = 0; i + 1 < chain.size(); ++i) {
+      for (const MergeGraph::Input& input : graph().inputs(chain[i])) {
+        const uint32_t producer = input.producer;
+        if (producer == UINT32_MAX || !IsRowByRow(producer) || IsCopy(producer) || !HasOneUser(producer) ||
+            graph().summary(producer)->has_reduction || std::count(chain.begin(), chain.end(), producer) != 0)
+          continue;
+        double read = 0;
+        for (const MergeGraph::Input& given : graph().inputs(producer)) read += given.bytes;
+        if (read > 0 && kLeastGrowth * read <= input.bytes) found.push_back(producer);
+      }
+    }
+    return found;
+  }
+
+  /// With the copies that feed the products alone, with what follows, and with `others`.
+  Calls Extended(Calls chain, const Calls& others) const {
     const Calls products{chain.front(), chain.back()};
+    chain.insert(chain.end(), others.begin(), others.end());
     for (const uint32_t product : products) {
       for (const MergeGraph::Input& input : graph().inputs(product)) {
         if (input.producer != UINT32_MAX && IsCopy(input.producer) && HasOneUser(input.producer) &&
@@ -101,7 +124,10 @@ class AttentionFuser : public fusion::RuleFuser {
     const Calls chain = FindChain(output);
     if (chain.empty()) return;
     Verdict verdict;
-    for (const Calls& calls : {Extended(chain), chain}) {
+    const Calls broadcasts = Broadcasts(chain);
+    std::vector<Calls> choices = {Extended(chain, {}), chain};
+    if (!broadcasts.empty()) choices.insert(choices.begin(), Extended(chain, broadcasts));
+    for (const Calls& calls : choices) {
       verdict = WhyNot(calls);
       if (!verdict.reason) return Merge(calls);
     }

@@ -50,7 +50,8 @@ const char* AttentionScheduler::Run() {
 const char* AttentionScheduler::Stages(Stmt* stmt) {
   AddBuffers();
   Array<Stmt> stages;
-  for (const auto make : {&AttentionScheduler::Queries, &AttentionScheduler::Blocks, &AttentionScheduler::Result}) {
+  for (const auto make : {&AttentionScheduler::Queries, &AttentionScheduler::Terms, &AttentionScheduler::Blocks,
+                          &AttentionScheduler::Result}) {
     if (const char* why = (this->*make)(&stages)) return why;
   }
   *stmt = SeqStmt::Flatten(stages);

@@ -69,6 +69,13 @@ struct AttentionPlan {
   PrimExpr VisibleKeys(const Schedule& schedule, const PrimExpr& last_row) const;
   /// What `masked` reads along the keys for each row (attention_masks.cc).
   std::vector<BufferLoad> MasksOfPairs(const Schedule& schedule) const;
+  /// What it reads for each row of which many keys have the same: the dimension that tells keys apart, which is short.
+  struct RowTerm {
+    BufferLoad load;
+    int64_t dim;
+    int64_t extent;
+  };
+  std::vector<RowTerm> TermsOfRows(const Schedule& schedule) const;
 };
 
 /// Recognises an attention. Inlines into `schedule` what is elementwise or a copy: of the function as it then stands

@@ -74,6 +74,10 @@ const char* AttentionScheduler::Scores(const PrimExpr& keys, Array<Stmt>* stages
       inputs.push_back(mask);
       copies_.push_back(mask);
     }
+    for (const auto& [term, copy] : terms_) {
+      stage.ReadTerm(term, copy);
+      inputs.push_back(copy);
+    }
     if (const char* why = stage.Add(plan_.masked, OfTile({kKey, kRow}))) return why;
   }
   stages->push_back(Scheduled(stage, inputs, {masked_}));

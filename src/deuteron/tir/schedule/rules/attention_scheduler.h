@@ -80,6 +80,11 @@ class AttentionScheduler {
   /// The queries of a tile, with the rows side by side, as many as a full tile has.
   const char* Queries(Array<Stmt>* stages);
 
+  /// What lies by rows to where they lie side by side.
+  void AddTransposition(const Buffer& rows, const Buffer& to, Array<Stmt>* stages);
+  /// Terms of rows that scores read, with the rows side by side, as many as a full tile has.
+  const char* Terms(Array<Stmt>* stages);
+
   struct Axis {
     int axis;
     PrimExpr extent;
@@ -179,6 +184,7 @@ class AttentionScheduler {
   Buffer correction_;
   /// Of the block of keys at hand, as the scores lie.
   std::vector<Buffer> copies_;
+  std::vector<std::pair<AttentionPlan::RowTerm, Buffer>> terms_;
   /// The exponentials, where the softmax left them, or their pairs.
   Buffer weights_;
   Array<Buffer> allocated_;

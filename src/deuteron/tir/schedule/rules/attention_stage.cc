@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/schedule/rules/attention_unit.h"
 
 namespace deuteron::tir {
@@ -14,6 +15,8 @@ AttentionStage::Values AttentionStage::BindIterators(const Block& name, const At
   const SBlock block = schedule_.Get(name);
   const AttentionAxes& axes = plan_.iters.at(name);
   Values values;
+  // What is read beside the operands may be an image, whose positions are the rows.
+  values.has_wholes = name == plan_.masked;
   for (const int axis : order) {
     for (size_t i = 0; i < axes.size(); ++i) {
       if (axes[i] != axis) continue;
@@ -45,6 +48,7 @@ TileStage::Replace AttentionStage::CopiesIn(const Values& values) const {
     for (const Copy& copied : copies_) {
       if (!copied.load->buffer.same_as(op->buffer) || !ExprEqual(copied.load->indices, op->indices)) continue;
       Array<PrimExpr> at;
+      if (copied.first.defined()) at.push_back(arith::Analyzer().Simplify(Substitute(copied.first, values.all)));
       for (const int axis : copied.axes) at.push_back(values.of_axis.at(axis));
       const PrimExpr value = BufferLoad(copied.copy, at);
       return op->dtype.is_bool() ? NotEqual(value, MakeConst(value->dtype, 0)) : CastTo(op->dtype, value);
@@ -98,6 +102,26 @@ const char* AttentionStage::AddCopy(const Block& name, const BufferLoad& load, c
 
 void AttentionStage::ReadCopy(const BufferLoad& load, const Buffer& copy, AttentionAxes axes) {
   copies_.push_back({load, copy, std::move(axes)});
+}
+
+const char* AttentionStage::AddTerm(const AttentionPlan::RowTerm& term, const Buffer& copy) {
+  Values values = BindIterators(plan_.masked, {AttentionAxis::kRow});
+  const Var at("t", DataType::Int(64));
+  Array<PrimExpr> indices = term.load->indices;
+  indices.Set(term.dim, at);
+  const auto value = InTile(BufferLoad(term.load->buffer, indices), values);
+  if (!value) return "what is copied is no view";
+  const Var& row = values.of_axis.at(AttentionAxis::kRow);
+  const auto iter = [](const PrimExpr& extent, const Var& var) {
+    return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
+  };
+  AddBlock(SBlock({iter(part_.rows, row), iter(I64(term.extent), at)}, {}, {}, std::string(copy->name),
+                  BufferStore(copy, CastTo(copy->dtype, *value), {row, at})));
+  return nullptr;
+}
+
+void AttentionStage::ReadTerm(const AttentionPlan::RowTerm& term, const Buffer& copy) {
+  copies_.push_back({term.load, copy, {AttentionAxis::kRow}, term.load->indices[term.dim]});
 }
 
 void AttentionStage::AddResult(const Buffer& whole, const Buffer& part) {

@@ -60,6 +60,10 @@ class AttentionStage : public TileStage {
   const char* AddCopy(const Block& name, const BufferLoad& load, const Buffer& copy, const AttentionAxes& axes);
   /// Blocks that are added next read the copy instead, whose dimensions are these axes.
   void ReadCopy(const BufferLoad& load, const Buffer& copy, AttentionAxes axes);
+  /// Adds a block that copies a term of the rows, by row and its short dimension. Null, or why not.
+  const char* AddTerm(const AttentionPlan::RowTerm& term, const Buffer& copy);
+  /// Blocks that are added next read instead a copy in which the rows lie side by side.
+  void ReadTerm(const AttentionPlan::RowTerm& term, const Buffer& copy);
   /// Adds a block that copies rows and columns, or the columns of a row, to where the second product would write them.
   void AddResult(const Buffer& whole, const Buffer& part);
   /// The stage, scheduled, on the tensors themselves. `inputs` and `outputs`: buffers of the tile; `allocated` receives
@@ -83,6 +87,8 @@ class AttentionStage : public TileStage {
     BufferLoad load;
     Buffer copy;
     AttentionAxes axes;
+    /// Of a term of the rows: the index that comes first.
+    PrimExpr first = {};
   };
   std::vector<Copy> copies_;
 };

@@ -45,6 +45,33 @@ const char* AttentionScheduler::Queries(Array<Stmt>* stages) {
   return refusal;
 }
 
+void AttentionScheduler::AddTransposition(const Buffer& rows, const Buffer& to, Array<Stmt>* stages) {
+  AttentionStage stage = StageOf(Filled());
+  stage.AddValues(std::string(to->name), to, to->shape, [&](const Array<Var>& i) {
+    return BufferLoad(rows, {i[1], i[0]});
+  });
+  stages->push_back(Scheduled(stage, {rows}, {to}));
+}
+
+const char* AttentionScheduler::Terms(Array<Stmt>* stages) {
+  if (tile_.is_row || plan_.masked.empty()) return nullptr;  // read as they lie
+  for (const AttentionPlan::RowTerm& term : plan_.TermsOfRows(schedule_)) {
+    const Buffer copy("term", Widened(term.load->dtype), {I64(term.extent), Filled()});
+    const Buffer rows("rows", copy->dtype, {Filled(), I64(term.extent)});
+    const auto copied = [&](bool is_full, Stmt* stmt) {
+      AttentionStage stage = StageOf(Filled(), I64(0), !is_full);
+      const char* why = stage.AddTerm(term, rows);
+      if (why == nullptr) *stmt = Scheduled(stage, {}, {rows});
+      return why;
+    };
+    if (const char* why = ByFullness(copied, stages)) return why;
+    AddTransposition(rows, copy, stages);
+    for (const Buffer& buffer : {rows, copy}) allocated_.push_back(buffer);
+    terms_.emplace_back(term, copy);
+  }
+  return nullptr;
+}
+
 const char* AttentionScheduler::BringRows(const Block& name, const BufferLoad& load, const Axis& along, bool is_full,
                                           const Buffer& copy, Array<Stmt>* stages) {
   const PrimExpr keys = along.axis == kKey ? along.extent : I64(0);

@@ -102,17 +102,19 @@ class TileStage::Mutator : public StmtExprMutator {
         offset.push_back(I64(0));
         continue;
       }
-      const PrimExpr inner = Substitute(index, values_.inner);
+      const PrimExpr inner = Substitute(index, values_.inner), all = Substitute(index, values_.all);
       const PrimExpr first = analyzer_.Simplify(Substitute(inner, values_.zero));
-      own.push_back(analyzer_.Simplify(inner - first));
-      offset.push_back(analyzer_.Simplify(Substitute(index, values_.all) - own.back()));
+      const PrimExpr in_view = analyzer_.Simplify(inner - first);
+      const PrimExpr begin = analyzer_.Simplify(all - in_view);
+      const auto is_inner = [&](const VarNode* var) { return values_.zero.count(GetRef<Var>(var)) > 0; };
+      const bool is_sum = !UsesVar(begin, is_inner) && AsConstInt(first) && analyzer_.CanProveGreaterEqual(in_view, 0);
+      failed_ |= !is_sum && !values_.has_wholes;
+      own.push_back(is_sum ? in_view : analyzer_.Simplify(all));
+      offset.push_back(is_sum ? begin : I64(0));
       if (IsZero(own.back())) shape.Set(static_cast<int64_t>(dim), I64(1));
       for (const IterVar& iter : values_.iters) {
         if (own.back().same_as(iter->var)) shape.Set(static_cast<int64_t>(dim), iter->dom->extent);
       }
-      const auto is_inner = [&](const VarNode* var) { return values_.zero.count(GetRef<Var>(var)) > 0; };
-      failed_ |=
-          UsesVar(offset.back(), is_inner) || !AsConstInt(first) || !analyzer_.CanProveGreaterEqual(own.back(), 0);
     }
     return {stage_.ViewOf(buffer, offset, shape), own};
   }

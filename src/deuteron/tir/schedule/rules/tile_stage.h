@@ -28,6 +28,8 @@ struct TileValues {
   const VarNode* clamped = nullptr;
   /// Whether operands become views of the part that the tile reads: indices of these count from its first element.
   bool has_views = true;
+  /// Whether they are tensors as they are where an index is no sum of the tile's and its own (rows of an image, say).
+  bool has_wholes = false;
 
   /// An iterator of the block that becomes one of the tile, of this extent, which begins at `first`.
   Var Bind(const IterVar& iter, const PrimExpr& extent, const PrimExpr& first);
