@@ -100,34 +100,47 @@ class AttentionFuser : public fusion::RuleFuser {
     return found;
   }
 
-  /// With the copies that feed the products alone, with what follows, and with `others`.
-  Calls Extended(Calls chain, const Calls& others) const {
-    const Calls products{chain.front(), chain.back()};
-    chain.insert(chain.end(), others.begin(), others.end());
-    for (const uint32_t product : products) {
+  /// The copies that feed the products of a chain alone, and what follows.
+  Calls CopiesAround(const Calls& chain) const {
+    Calls found;
+    for (const uint32_t product : {chain.front(), chain.back()}) {
       for (const MergeGraph::Input& input : graph().inputs(product)) {
-        if (input.producer != UINT32_MAX && IsCopy(input.producer) && HasOneUser(input.producer) &&
-            std::find(chain.begin(), chain.end(), input.producer) == chain.end())
-          chain.push_back(input.producer);
+        const uint32_t producer = input.producer;
+        if (producer != UINT32_MAX && IsCopy(producer) && HasOneUser(producer) &&
+            std::find(chain.begin(), chain.end(), producer) == chain.end() &&
+            std::find(found.begin(), found.end(), producer) == found.end())
+          found.push_back(producer);
       }
     }
-    if (HasOneUser(products[1])) {
-      const uint32_t next = graph().users(products[1])[0];
+    if (HasOneUser(chain.back())) {
+      const uint32_t next = graph().users(chain.back())[0];
       if (IsRowByRow(next) && !graph().summary(next)->has_reduction && graph().inputs(next).size() == 1)
-        chain.push_back(next);
+        found.push_back(next);
     }
-    std::sort(chain.begin(), chain.end());
-    return chain;
+    return found;
+  }
+
+  /// All that could be one kernel with a chain, first what holds the most.
+  std::vector<Calls> Choices(const Calls& chain) const {
+    const Calls broadcasts = Broadcasts(chain);
+    std::vector<Calls> choices;
+    for (const Calls& more : broadcasts.empty() ? std::vector<Calls>{{}} : std::vector<Calls>{broadcasts, {}}) {
+      for (const Calls& copies : {CopiesAround(chain), Calls()}) {
+        Calls calls = chain;
+        calls.insert(calls.end(), more.begin(), more.end());
+        calls.insert(calls.end(), copies.begin(), copies.end());
+        std::sort(calls.begin(), calls.end());
+        if (choices.empty() || choices.back() != calls) choices.push_back(std::move(calls));
+      }
+    }
+    return choices;
   }
 
   void TryOutput(uint32_t output) {
     const Calls chain = FindChain(output);
     if (chain.empty()) return;
     Verdict verdict;
-    const Calls broadcasts = Broadcasts(chain);
-    std::vector<Calls> choices = {Extended(chain, {}), chain};
-    if (!broadcasts.empty()) choices.insert(choices.begin(), Extended(chain, broadcasts));
-    for (const Calls& calls : choices) {
+    for (const Calls& calls : Choices(chain)) {
       verdict = WhyNot(calls);
       if (!verdict.reason) return Merge(calls);
     }
