@@ -58,6 +58,19 @@ bool SameLeaf(const Expr& a, const Expr& b) {
   }
 }
 
+/// The expression with variables in the place of constants, whose data nobody is to hold for it, but for scalars.
+Expr WithoutData(const Expr& expr) {
+  if (const auto* tuple = expr.as<TupleNode>()) return Tuple(tuple->fields.Map(WithoutData), expr.ty(), expr->span);
+  return expr->kind == RelaxKind::kConstant && !IsScalarConstant(expr) ? Expr(Var("constant", expr.ty())) : expr;
+}
+
+Call WithoutData(const Call& call) {
+  Call stripped(call->op, call->args.Map([](const Expr& arg) { return WithoutData(arg); }), call->attrs, call->ty_args,
+                call->span);
+  stripped->ty = call->ty;
+  return stripped;
+}
+
 bool SameStructure(const Expr& a, const Expr& b) {
   const auto* x = a.as<TupleNode>();
   const auto* y = b.as<TupleNode>();
@@ -156,6 +169,9 @@ Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legali
         std::find(entry.argument_leaf.begin(), entry.argument_leaf.end(), leaf) != entry.argument_leaf.end();
     if (!is_argument && leaves[leaf]->kind == RelaxKind::kConstant && !IsScalarConstant(leaves[leaf])) return legalized;
   }
+  entry.original = WithoutData(entry.original);
+  entry.legalized = WithoutData(entry.legalized);
+  for (Expr& leaf : entry.leaves) leaf = WithoutData(leaf);
   impl_->entries.emplace(hash, std::move(entry));
   return legalized;
 }

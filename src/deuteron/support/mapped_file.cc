@@ -100,16 +100,23 @@ class Mappings {
     const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
     const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
     const std::lock_guard<std::mutex> lock(mutex_);
-    auto mapping = sizes_.upper_bound(begin);
-    if (first >= last || mapping == sizes_.begin()) return;
-    --mapping;
-    if (begin + bytes <= mapping->first + mapping->second) {
+    if (first < last && Have(begin, bytes)) {
       ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
     }
+  }
+  bool Hold(uintptr_t begin, size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return Have(begin, bytes);
   }
 
  private:
   Mappings() { HoldAcrossFork(&mutex_); }
+  bool Have(uintptr_t begin, size_t bytes) const {
+    auto mapping = sizes_.upper_bound(begin);
+    if (mapping == sizes_.begin()) return false;
+    --mapping;
+    return begin + bytes <= mapping->first + mapping->second;
+  }
 
   std::mutex mutex_;
   std::map<uintptr_t, size_t> sizes_;
@@ -127,6 +134,10 @@ MappedFileLog::~MappedFileLog() { log_of_thread = outer_; }
 
 void MappedFile::LetGo(const void* data, size_t bytes) {
   Mappings::Get().LetGo(reinterpret_cast<uintptr_t>(data), bytes);
+}
+
+bool MappedFile::Holds(const void* data, size_t bytes) {
+  return Mappings::Get().Hold(reinterpret_cast<uintptr_t>(data), bytes);
 }
 
 void MappedFile::CopyAndLetGo(const void* from, void* to, size_t bytes) {

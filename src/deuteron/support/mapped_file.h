@@ -67,6 +67,8 @@ class MappedFile {
   /// What is done with for now: if all of it lies in a file that is mapped, its whole pages leave memory, and are read
   /// anew should somebody ask. Other memory is left alone.
   static void LetGo(const void* data, size_t bytes);
+  /// Whether all of it lies in a file that is mapped.
+  static bool Holds(const void* data, size_t bytes);
   /// Copies memory that is done with then, a part at a time.
   static void CopyAndLetGo(const void* from, void* to, size_t bytes);
 

@@ -278,6 +278,19 @@ Expr Take(Expr x, Expr indices, std::optional<int64_t> axis, std::string mode) {
   attrs->mode = String(mode);
   return MakeCall("take", {std::move(x), std::move(indices)}, Attrs(attrs));
 }
+std::optional<std::vector<int64_t>> KnownBegins(const Call& call) {
+  const TensorTypeNode* data = TensorArg(call, 0);
+  if (!data->shape.has_value()) return std::nullopt;
+  arith::Analyzer analyzer;
+  std::vector<int64_t> begins;
+  for (const AxisSlice& slice : SlicesOf(call, *data->shape, &analyzer)) {
+    const auto begin = AsConstInt(slice.begin);
+    if (!begin || *begin < 0 || slice.stride != 1) return std::nullopt;
+    begins.push_back(*begin);
+  }
+  return begins;
+}
+
 Expr StridedSlice(Expr x, const std::vector<int64_t>& axes, const Array<PrimExpr>& begin, const Array<PrimExpr>& end,
                   const Array<PrimExpr>& strides, bool assume_inbound) {
   auto attrs = MakeNode<StridedSliceAttrsNode>();

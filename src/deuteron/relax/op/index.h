@@ -38,6 +38,9 @@ Expr Take(Expr x, Expr indices, std::optional<int64_t> axis = std::nullopt, std:
 /// clamped. No strides means 1.
 Expr StridedSlice(Expr x, const std::vector<int64_t>& axes, const Array<PrimExpr>& begin, const Array<PrimExpr>& end,
                   const Array<PrimExpr>& strides = {}, bool assume_inbound = false);
+/// Where a call of relax.strided_slice begins on each axis, if all of them are numbers and no element is left out
+/// between others.
+std::optional<std::vector<int64_t>> KnownBegins(const Call& call);
 /// The same on all axes with begins, ends and strides that are data (int64 vectors).
 Expr DynamicStridedSlice(Expr x, Expr begin, Expr end, Expr strides);
 /// Axis i of the result, of extent shape[i], is axis order[i] of `x`: a permutation of the axes that only the run

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -47,6 +48,12 @@ std::optional<Matrices> MatricesOf(const ffi::ShapeView& shape, const std::vecto
   turned.insert(turned.end(), begin, split);
   if (!std::equal(turned.begin(), turned.end(), first)) return std::nullopt;
   return Matrices{elements(moved.begin(), begin), elements(split, moved.end()), elements(begin, split)};
+}
+
+/// Of the tensor's memory what lies so many bytes behind its beginning, as one of that shape.
+Tensor PartOf(const Tensor& data, int64_t bytes, const std::vector<int64_t>& shape) {
+  char* const begin = static_cast<char*>(data.data_ptr()) + data.byte_offset() + bytes;
+  return runtime::ViewTensor(begin, shape, data.dtype(), std::make_shared<const Tensor>(data));
 }
 
 }  // namespace
@@ -108,6 +115,43 @@ Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis)
       std::memcpy(out, in + place * slice, static_cast<size_t>(slice));
       out += slice;
     }
+  }
+  return result;
+}
+
+Tensor ReshapedData(const Constant& constant, const std::vector<int64_t>& shape) {
+  const Tensor& data = constant->data;
+  const int64_t elements = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  return data.IsContiguous() && data.numel() == elements ? PartOf(data, 0, shape) : Tensor();
+}
+
+Tensor SlicedData(const Constant& constant, const std::vector<int64_t>& begin, const std::vector<int64_t>& shape) {
+  const Tensor& data = constant->data;
+  const DLDataType dtype = data.dtype();
+  if (dtype.bits % 8 != 0 || !data.IsContiguous()) return Tensor();
+  const ffi::ShapeView whole = data.shape();
+  // From the last axis that is cut on, the box is a run of memory for each index of those before.
+  size_t cut = shape.size();
+  while (cut > 0 && shape[cut - 1] == whole[cut - 1]) --cut;
+  const size_t outer = cut == 0 ? 0 : cut - 1;
+  std::vector<int64_t> steps(shape.size(), ElementBytes(dtype));
+  for (size_t axis = shape.size(); axis-- > 1;) steps[axis - 1] = steps[axis] * whole[axis];
+  int64_t at = 0, runs = 1, run = ElementBytes(dtype);
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    at += begin[axis] * steps[axis];
+    (axis < outer ? runs : run) *= shape[axis];
+  }
+  const char* const from = static_cast<const char*>(data.data_ptr()) + data.byte_offset() + at;
+  if (runs == 1 && MappedFile::Holds(from, static_cast<size_t>(run))) return PartOf(data, at, shape);
+  Tensor result = runtime::AllocTensor(shape, DataType(dtype));
+  if (run == 0) return result;
+  auto* out = static_cast<char*>(result.data_ptr());
+  std::vector<int64_t> index(outer, 0);
+  for (int64_t i = 0; i < runs; ++i, out += run) {
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < outer; ++axis) offset += index[axis] * steps[axis];
+    std::memcpy(out, from + offset, static_cast<size_t>(run));
+    for (size_t axis = outer; axis-- > 0 && ++index[axis] == shape[axis];) index[axis] = 0;
   }
   return result;
 }

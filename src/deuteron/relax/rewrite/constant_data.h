@@ -20,6 +20,11 @@ Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes)
 /// The constant's slices along `axis` that `indices` (int32, int64) name, as relax.take gives them. Undefined where one
 /// lies outside.
 Tensor TakenData(const Constant& constant, const Constant& indices, size_t axis);
+/// The constant's elements in another shape of as many: its own memory. Undefined if there are gaps between them.
+Tensor ReshapedData(const Constant& constant, const std::vector<int64_t>& shape);
+/// The box of that shape that begins at `begin`, an index of each axis. One run of a mapped file stays where it is.
+/// Undefined if there are gaps between the elements.
+Tensor SlicedData(const Constant& constant, const std::vector<int64_t>& begin, const std::vector<int64_t>& shape);
 /// So many of the constant's one element, as relax.full and relax.broadcast_to give them.
 Tensor FilledData(const Constant& constant, const std::vector<int64_t>& shape);
 /// Says that something computed of the constant has taken its place: what of it lies in a mapped file leaves memory.

@@ -126,6 +126,40 @@ TEST(TakenData, LeavesWhatLiesOutsideToTheOperator) {
   EXPECT_FALSE(TakenData(data, Constant(Counting({1}, DataType::Float(32))), 0).defined());
 }
 
+TEST(ReshapedData, IsTheSameMemory) {
+  const Constant data(Counting({4, 6}, DataType::Float(32)));
+  const Tensor result = ReshapedData(data, {2, 1, 12});
+  EXPECT_EQ(result.data_ptr(), data->data.data_ptr());
+  EXPECT_EQ(std::vector<int64_t>(result.shape().begin(), result.shape().end()), (std::vector<int64_t>{2, 1, 12}));
+}
+
+TEST(SlicedData, CopiesTheBox) {
+  struct Box {
+    std::vector<int64_t> whole, begin, shape;
+  };
+  for (const auto& [whole, begin, shape] :
+       {Box{{7}, {2}, {3}}, Box{{4, 5}, {0, 0}, {4, 5}}, Box{{4, 5}, {1, 0}, {2, 5}}, Box{{4, 5}, {1, 2}, {3, 2}},
+        Box{{3, 4, 5}, {1, 1, 0}, {2, 2, 5}}, Box{{3, 4, 5}, {0, 2, 1}, {3, 1, 4}}, Box{{3, 4}, {1, 4}, {2, 0}},
+        Box{{3, 1, 4}, {1, 0, 1}, {1, 1, 2}}, Box{{}, {}, {}}}) {
+    for (const DataType dtype : {DataType::Float(32), DataType::Int(8), DataType::Float(16)}) {
+      const Constant data(Counting(whole, dtype));
+      const Tensor result = SlicedData(data, begin, shape);
+      ASSERT_TRUE(result.defined());
+      const auto bytes = static_cast<size_t>(ElementBytes(dtype));
+      for (int64_t i = 0; i < result.numel(); ++i) {
+        int64_t at = 0, rest = i, step = 1;
+        for (size_t axis = shape.size(); axis-- > 0; step *= whole[axis]) {
+          at += (begin[axis] + rest % shape[axis]) * step;
+          rest /= shape[axis];
+        }
+        const char* expected = static_cast<const char*>(data->data.data_ptr()) + static_cast<size_t>(at) * bytes;
+        const char* made = static_cast<const char*>(result.data_ptr()) + static_cast<size_t>(i) * bytes;
+        ASSERT_TRUE(std::equal(made, made + bytes, expected)) << i;
+      }
+    }
+  }
+}
+
 TEST(FilledData, HasTheElementEverywhere) {
   for (const DataType dtype : {DataType::Float(32), DataType::Int(8), DataType::Float(16), DataType::Int(64)}) {
     const Constant one(Counting({1, 1}, dtype));

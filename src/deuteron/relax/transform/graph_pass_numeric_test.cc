@@ -331,6 +331,28 @@ TEST(ConvToWinograd, TellsPartsOfOneMemoryApart) {
   EXPECT_EQ(CompareResults(expected, computed, 2e-6).problem, "");
 }
 
+/// Weights of several directions are one constant.
+TEST(MatmulToDense, TakesPartsOfConstants) {
+  const IRModule module = script::ParseModule(
+      "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((2, 1024), \"float32\"), w: R.Tensor((2, "
+      "512, 1024), \"float32\")):\n        with R.dataflow():\n            a = R.strided_slice(w, (0,), (1,), (2,))\n  "
+      "   "
+      "       b = R.squeeze(a, axis=[0])\n            t = R.permute_dims(b, axes=[1, 0])\n            y = R.matmul(x, "
+      "t)\n            R.output(y)\n        return y\n",
+      "directions.py");
+  const std::vector<Tensor> tensors = TensorsOf(RandomArguments(module, 3, 2));
+  const IRModule bound = relax::BindParams("main", {{"w", tensors[1]}})(module);
+  const std::string text = script::Print(relax::MatmulToDense()(bound));
+  EXPECT_NE(text.find("R.nn.dense"), std::string::npos);
+  EXPECT_EQ(text.find("R.permute_dims"), std::string::npos);
+  // What the run gives stays as it is.
+  EXPECT_EQ(script::Print(relax::MatmulToDense()(module)), script::Print(module));
+  const CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+  const std::vector<Tensor> expected = Compile(module, options).Run(tensors);
+  const std::vector<Tensor> computed = Compile(bound, options).Run(std::vector<Tensor>{tensors[0]});
+  EXPECT_EQ(CompareResults(expected, computed, 2e-6).problem, "");
+}
+
 /// Weights of a file lie where it has them: at any address, and behind an offset.
 TEST(FoldBatchnormToConv2D, ReadsWeightsWhereverTheyLie) {
   const CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};

@@ -297,15 +297,20 @@ class Folder {
     return FoldCallTIR(Downcast<Call>(legal), scratch_.module());
   }
 
-  /// A weight that is transposed, rows of a table, or one element many times, which is no work for a kernel (what
-  /// compiles one might not have been opened yet); null where elements move otherwise.
+  /// A weight that is transposed or seen otherwise, a part of one, rows of a table, or one element many times, which is
+  /// no work for a kernel (what compiles one might not have been opened yet); null where elements move otherwise.
   static Expr FoldMove(const Call& call, const std::vector<OutputSpec>& results) {
     static const Op kFull = Op::Get("relax.full"), kBroadcast = Op::Get("relax.broadcast_to");
+    static const Op kSlice = Op::Get("relax.strided_slice");
+    static const Op kViews[] = {Op::Get("relax.reshape"), Op::Get("relax.squeeze"), Op::Get("relax.expand_dims"),
+                                Op::Get("relax.flatten")};
     const size_t source = call->op.same_as(kFull) ? 1 : 0;
     const auto* constant = call->args.size() > source ? call->args[source].as<ConstantNode>() : nullptr;
-    if (constant == nullptr) return Expr();
+    if (constant == nullptr || results.size() != 1) return Expr();
     CheckBudget("FoldConstant");
     const auto table = GetRef<Constant>(constant);
+    const auto is_op = [&](const Op& op) { return call->op.same_as(op); };
+    const bool is_same_type = DataType(constant->data.dtype()) == results[0].dtype;
     Tensor data;
     if (call->attrs.as<PermuteDimsAttrsNode>() != nullptr) {
       data = TransposedData(table, PermutationOf(call, constant->data.ndim()));
@@ -314,10 +319,16 @@ class Folder {
       if (indices == nullptr || IsOutOfNothing({table->data, indices->data}, results)) return Expr();
       const int64_t axis = NormalizeAxis(call, take->axis.value_or(0), constant->data.ndim());
       data = TakenData(table, GetRef<Constant>(indices), static_cast<size_t>(axis));
-    } else if (call->op.same_as(kFull) || call->op.same_as(kBroadcast)) {
-      const bool is_same = DataType(constant->data.dtype()) == results[0].dtype;
-      if (!is_same || IsOutOfNothing({table->data}, results)) return Expr();
+    } else if ((is_op(kFull) || is_op(kBroadcast)) && is_same_type && !IsOutOfNothing({table->data}, results)) {
       data = FilledData(table, results[0].shape);
+    } else if (std::any_of(std::begin(kViews), std::end(kViews), is_op)) {
+      // The same memory, which others still read.
+      data = ReshapedData(table, results[0].shape);
+      return data.defined() ? Constant(std::move(data), call->span) : Expr();
+    } else if (is_op(kSlice)) {
+      const auto begins = KnownBegins(call);
+      if (begins) data = SlicedData(table, *begins, results[0].shape);
+      return data.defined() ? Constant(std::move(data), call->span) : Expr();
     }
     if (!data.defined()) return Expr();
     LetGoOfData(table);

@@ -4,6 +4,8 @@
 ///     t = permute_dims(W, (1, 0))
 ///     y = matmul(x, t)                →    y = nn.dense(x, W)
 ///
+/// W may be a part of a constant, or one in another shape (the directions of a recurrent layer).
+///
 /// Purpose: networks keep the weights of their layers with a row for each output. Transposed at compile time they would
 /// be copied, and copied again into what a kernel or a library reads, either of which is made from both.
 ///
@@ -12,8 +14,11 @@
 /// those look for matmul.
 ///
 /// Place: on operators, after the passes that look for products, before constants are folded.
+#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
@@ -31,6 +36,7 @@ class LayerRewriter : public EmittingRewriter {
  private:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     const auto* call = BoundValue(binding).as<CallNode>();
+    if (call != nullptr && IsPartOfConstant(*call)) parts_.insert(binding->var.get());
     if (call != nullptr && IsTransposedWeight(*call)) weights_[binding->var.get()] = call->args[0];
     static const Op matmul = Op::Get("relax.matmul");
     const bool is_product = call != nullptr && call->op.same_as(matmul) && builder_.InDataflowBlock();
@@ -42,16 +48,31 @@ class LayerRewriter : public EmittingRewriter {
     out->push_back(VarBinding(binding->var, layer, binding->span));
   }
 
-  static bool IsTransposedWeight(const CallNode& call) {
-    if (call.attrs.as<PermuteDimsAttrsNode>() == nullptr) return false;
-    const auto* weight = call.args[0].as<ConstantNode>();
-    if (weight == nullptr || weight->data.ndim() != 2 || PermutationOf(GetRef<Call>(&call), 2)[0] == 0) return false;
-    const int64_t bytes = weight->data.numel() * DataType(weight->data.dtype()).bytes();
-    return bytes >= kLeastBytes && weight->data.shape()[0] >= kLeastOutputs;
+  bool IsConstant(const Expr& expr) const {
+    return expr->kind == RelaxKind::kConstant || parts_.count(expr.get()) != 0;
+  }
+
+  /// One of several weights that are one constant, or a constant in another shape.
+  bool IsPartOfConstant(const CallNode& call) const {
+    static const Op kSlice = Op::Get("relax.strided_slice");
+    static const Op kViews[] = {Op::Get("relax.reshape"), Op::Get("relax.squeeze"), Op::Get("relax.expand_dims")};
+    const auto is_op = [&](const Op& op) { return call.op.same_as(op); };
+    if (call.args.empty() || !IsConstant(call.args[0])) return false;
+    if (call.op.same_as(kSlice)) return KnownBegins(GetRef<Call>(&call)).has_value();
+    return std::any_of(std::begin(kViews), std::end(kViews), is_op);
+  }
+
+  bool IsTransposedWeight(const CallNode& call) const {
+    if (call.attrs.as<PermuteDimsAttrsNode>() == nullptr || !IsConstant(call.args[0])) return false;
+    const auto* weight = call.args[0].ty().as<TensorTypeNode>();
+    const auto shape = weight->has_shape() ? AsConstInts(*weight->shape) : std::nullopt;
+    if (!shape || shape->size() != 2 || PermutationOf(GetRef<Call>(&call), 2)[0] == 0) return false;
+    return (*shape)[0] * (*shape)[1] * weight->dtype.bytes() >= kLeastBytes && (*shape)[0] >= kLeastOutputs;
   }
 
   /// By the transposed one.
   std::unordered_map<const Object*, Expr> weights_;
+  std::unordered_set<const Object*> parts_;
 };
 
 }  // namespace
