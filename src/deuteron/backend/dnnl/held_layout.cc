@@ -2,6 +2,9 @@
 
 #include <dnnl_debug.h>
 
+#include <array>
+#include <vector>
+
 #include "deuteron/support/error.h"
 
 namespace deuteron::backend::dnnl {
@@ -26,6 +29,22 @@ int Find(int first, int last, const std::string& name, const char* (*name_of)(in
                              << "\", which this oneDNN does not know; compile it with this version of Deuteron";
 }
 
+/// By number of dimensions, the formats that are for so many, in order.
+const std::vector<int>& FormatsOf(int dimensions) {
+  static const auto* const formats = [] {
+    auto* found = new std::array<std::vector<int>, DNNL_MAX_NDIMS + 1>();
+    for (int tag = dnnl_format_tag_any + 1; tag < dnnl_format_tag_last; ++tag) {
+      for (int count = 1; count <= DNNL_MAX_NDIMS; ++count) {
+        if (!DescOf(memory::dims(static_cast<size_t>(count), 1), memory::data_type::f32, tag)) continue;
+        (*found)[static_cast<size_t>(count)].push_back(tag);
+        break;
+      }
+    }
+    return found;
+  }();
+  return formats->at(static_cast<size_t>(dimensions));
+}
+
 memory::data_type TypeOf(const std::string& name) {
   return static_cast<memory::data_type>(Find(dnnl_f16, dnnl_data_type_max, name, &NameOfType, dnnl_f32));
 }
@@ -36,7 +55,7 @@ nlohmann::json HeldLayoutToJson(const PackedConstants::Layouts& layouts) {
   const memory::desc &from = layouts.from, &to = layouts.to;
   const bool is_strided = from.get_format_kind() == memory::format_kind::blocked && from.get_inner_nblks() == 0;
   if (!is_strided || to.get_format_kind() != memory::format_kind::blocked) return nullptr;
-  for (int tag = dnnl_format_tag_any + 1; tag < dnnl_format_tag_last; ++tag) {
+  for (const int tag : FormatsOf(to.get_ndims())) {
     const memory::desc named = DescOf(to.get_dims(), to.get_data_type(), tag);
     if (!named || named != to) continue;
     return {{"dims", from.get_dims()},

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
+#include <unordered_map>
 
 #include "deuteron/support/error.h"
 
@@ -15,10 +17,67 @@ using transform::DecisionLog;
 
 constexpr int kVersion = 2;
 
-json PlaceOf(const Span& span) {
-  if (span->line == 0) return std::string(span->source);
-  return json::array({std::string(span->source), span->line, span->column});
-}
+/// Writes decisions one by one. There are thousands in a large network, most of whose texts occur many times: each is
+/// made JSON once.
+class DecisionWriter {
+ public:
+  std::string Write(const DecisionLog& log) {
+    text_ = "{\"decisions\":[";
+    bool is_first = true;
+    for (const Decision& decision : log.decisions()) {
+      if (!is_first) text_ += ',';
+      is_first = false;
+      Add(decision);
+    }
+    return text_ + "],\"version\":" + std::to_string(kVersion) + "}";
+  }
+
+ private:
+  void Add(const Decision& decision) {
+    text_ += "{\"reason\":";
+    text_ += Quoted(std::string(CodeOf(decision.reason)));
+    Put("pass", decision.pass);
+    Put("function", decision.function);
+    Put("subject", decision.subject);
+    Put("object", decision.object);
+    Put("message", decision.message);
+    if (!decision.figures.empty()) {
+      char next = '{';
+      text_ += ",\"figures\":";
+      for (const auto& [name, value] : decision.figures) {
+        text_ += next;
+        text_ += Quoted(name) + ":" + std::to_string(value);
+        next = ',';
+      }
+      text_ += '}';
+    }
+    if (decision.subject_span.defined()) PutPlace("subject_at", decision.subject_span);
+    if (decision.object_span.defined()) PutPlace("object_at", decision.object_span);
+    text_ += '}';
+  }
+  void Put(const char* key, const String& text) {
+    if (text.empty()) return;
+    PutKey(key);
+    text_ += Quoted(std::string(text));
+  }
+  void PutPlace(const char* key, const Span& span) {
+    PutKey(key);
+    const std::string& source = Quoted(std::string(span->source));
+    text_ += span->line == 0
+                 ? source
+                 : "[" + source + "," + std::to_string(span->line) + "," + std::to_string(span->column) + "]";
+  }
+  void PutKey(const char* key) { text_ += std::string(",\"") + key + "\":"; }
+  const std::string& Quoted(const std::string& text) {
+    std::string& quoted = quoted_[text];
+    // Names in a user's model need not be UTF-8.
+    if (quoted.empty()) quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+    return quoted;
+  }
+
+  std::string text_;
+  std::unordered_map<std::string, std::string> quoted_;
+};
 
 Span SpanOf(const json& place) {
   if (place.is_string()) return Span(String(place.get<std::string>()));
@@ -55,28 +114,7 @@ Decision ReadDecision(const json& row) {
 
 }  // namespace
 
-std::string DecisionsToJson(const DecisionLog& log) {
-  json list = json::array();
-  for (const Decision& decision : log.decisions()) {
-    json row = json::object();
-    const auto put = [&](const char* key, const String& text) {
-      if (!text.empty()) row[key] = std::string(text);
-    };
-    put("pass", decision.pass);
-    put("function", decision.function);
-    put("subject", decision.subject);
-    put("object", decision.object);
-    row["reason"] = std::string(CodeOf(decision.reason));
-    put("message", decision.message);
-    for (const auto& [name, value] : decision.figures) row["figures"][name] = value;
-    if (decision.subject_span.defined()) row["subject_at"] = PlaceOf(decision.subject_span);
-    if (decision.object_span.defined()) row["object_at"] = PlaceOf(decision.object_span);
-    list.push_back(std::move(row));
-  }
-  // Names in a user's model need not be UTF-8.
-  return json{{"version", kVersion}, {"decisions", std::move(list)}}.dump(-1, ' ', false,
-                                                                          json::error_handler_t::replace);
-}
+std::string DecisionsToJson(const DecisionLog& log) { return DecisionWriter().Write(log); }
 
 DecisionLog DecisionsFromJson(std::string_view text) {
   DecisionLog log;

@@ -64,23 +64,45 @@ double AssumedBytes(const Type& type) {
   return AssumedElements(type) * tensor->dtype.bytes();
 }
 
-double OpsOfProduct(const Call& call, int64_t symbolic_extent) {
+namespace {
+
+/// The dimensions whose product is how many multiply-adds a call is; nothing if it is no product or convolution, or has
+/// no shapes.
+std::optional<Array<PrimExpr>> ExtentsOfProduct(const Call& call) {
   const auto* op = call->op.as<OpNode>();
-  if (op == nullptr) return 0;
+  if (op == nullptr) return std::nullopt;
   const std::string name(op->name);
   const bool convolution = name == "relax.nn.conv1d" || name == "relax.nn.conv2d" || name == "relax.nn.conv3d";
-  if (!convolution && name != "relax.matmul" && name != "relax.nn.dense") return 0;
+  if (!convolution && name != "relax.matmul" && name != "relax.nn.dense") return std::nullopt;
   const auto* result = call->ty.as<TensorTypeNode>();
   const auto* operand = call->args[convolution ? 1 : 0]->ty.as<TensorTypeNode>();
   if (result == nullptr || !result->has_shape() || operand == nullptr || !operand->has_shape() ||
       operand->shape->empty()) {
-    return 0;
+    return std::nullopt;
   }
   // Of a convolution each result has all of a filter, whose first dimension counts the filters.
   const size_t rank = operand->shape->size();
-  Array<PrimExpr> summed;
-  for (size_t dim = convolution ? 1 : rank - 1; dim < rank; ++dim) summed.push_back((*operand->shape)[dim]);
-  return 2 * tir::AssumedProduct(*result->shape, symbolic_extent) * tir::AssumedProduct(summed, symbolic_extent);
+  Array<PrimExpr> extents = *result->shape;
+  for (size_t dim = convolution ? 1 : rank - 1; dim < rank; ++dim) extents.push_back((*operand->shape)[dim]);
+  return extents;
+}
+
+}  // namespace
+
+double OpsOfProduct(const Call& call, int64_t symbolic_extent) {
+  const auto extents = ExtentsOfProduct(call);
+  return extents ? 2 * tir::AssumedProduct(*extents, symbolic_extent) : 0;
+}
+
+std::optional<int64_t> OpsOfKnownProduct(const Call& call) {
+  const auto extents = ExtentsOfProduct(call);
+  const auto known = extents ? AsConstInts(*extents) : std::nullopt;
+  if (!known) return std::nullopt;
+  int64_t ops = 2;
+  for (const int64_t extent : *known) {
+    if (__builtin_mul_overflow(ops, extent, &ops)) return std::nullopt;
+  }
+  return ops;
 }
 
 KernelFlops::KernelFlops(const tir::PrimFunc& func) : func_(func) {

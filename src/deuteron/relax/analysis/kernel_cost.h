@@ -2,6 +2,9 @@
 /// How much calls compute and move, in the caller's terms; what that costs says tir/analysis/cost.h.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "deuteron/relax/analysis/data_size.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/tir/analysis/cost.h"
@@ -18,6 +21,9 @@ double AssumedElements(const Type& type);
 /// Operations of an operator that is a product or a convolution, a multiply-add being two; 0 of others. Symbolic
 /// dimensions count as `symbolic_extent`.
 double OpsOfProduct(const Call& call, int64_t symbolic_extent);
+
+/// The same where all dimensions are numbers; nothing where one is not, of other operators, or beyond 64 bits.
+std::optional<int64_t> OpsOfKnownProduct(const Call& call);
 
 /// What a kernel, made or only thought of, moves and computes.
 struct KernelCost {

@@ -1,5 +1,6 @@
 #include "deuteron/relax/transform/library/library_record.h"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -9,9 +10,10 @@
 #include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/analysis/record_sizes.h"
 #include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/legalize_cache.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/library/passes.h"
-#include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::fusion {
@@ -226,76 +228,80 @@ class Recorder {
   std::vector<Composite> kernels_;
 };
 
-/// Kernels as functions of call_tir, `functions` in their order: operators are counted in the loops that they would be.
-IRModule LegalizeKernels(const IRModule& of, const std::vector<const Composite*>& kernels,
-                         std::vector<GlobalVar>* functions) {
-  IRModule module = IRModule::Empty();
-  for (const auto& [var, func] : of->functions) {
-    if (func->IsInstance<tir::PrimFuncNode>()) module.Update(var, func);
-  }
-  FunctionNames names(of);
-  for (const Composite* kernel : kernels) {
-    Function function = WithoutAttr(WithoutAttr(kernel->function, "Composite"), "Primitive");
-    functions->emplace_back(String(names.Unique("kernel")), function->ty);
-    module.Update(functions->back(), function);
-  }
-  const transform::PassContext::Scope scope(transform::PassContext{});
-  return LegalizeOps()(std::move(module));
-}
+/// Counts the operations of kernels: of operators in the loops that they would be, those that are alike once, but for
+/// products of known sizes, which are most of the work to make loops of.
+class FlopsCounter {
+ public:
+  explicit FlopsCounter(const IRModule& module) : module_(module) {}
 
-/// Of a function of call_tir; nothing if unknown. `flops_of` holds what is known of its kernels.
-std::optional<DataSize> FlopsOf(const Function& function, const IRModule& module,
-                                std::unordered_map<const Object*, KernelFlops>* flops_of) {
-  DataSize flops;
-  for (const BindingBlock& block : function->body->blocks) {
-    for (const Binding& binding : block->bindings) {
-      const Expr& value = BoundValue(binding);
-      if (!IsAnyCallTIR(value)) {
-        if (value->kind == RelaxKind::kCall) return std::nullopt;
-        continue;
+  /// Nothing if unknown.
+  std::optional<DataSize> Of(const Function& function) {
+    DataSize flops;
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        if (!Add(binding->var.ty(), BoundValue(binding), &flops)) return std::nullopt;
       }
-      const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
-      auto it = flops_of->find(view.func.get());
-      if (it == flops_of->end()) {
-        const auto kernel = Downcast<tir::PrimFunc>(module.Lookup(view.func));
-        it = flops_of->emplace(view.func.get(), KernelFlops(kernel)).first;
-      }
-      if (!it->second.known()) return std::nullopt;
-      flops.Add(it->second.Of(view, binding->var.ty()));
     }
+    return flops;
   }
-  return flops;
-}
 
-/// Of each kernel, all legalised at once: those that are alike are made once.
-std::vector<std::optional<DataSize>> FlopsOfKernels(const IRModule& of, const std::vector<const Composite*>& kernels) {
-  std::vector<GlobalVar> functions;
-  const IRModule module = LegalizeKernels(of, kernels, &functions);
-  std::unordered_map<const Object*, KernelFlops> flops_of;
-  std::vector<std::optional<DataSize>> flops;
-  for (const GlobalVar& function : functions) {
-    flops.push_back(FlopsOf(Downcast<Function>(module.Lookup(function)), module, &flops_of));
+ private:
+  bool Add(const Type& type, const Expr& value, DataSize* flops) {
+    if (IsAnyCallTIR(value)) return AddKernel(type, Downcast<Call>(value), module_, flops);
+    if (value->kind != RelaxKind::kCall) return true;
+    const auto call = Downcast<Call>(value);
+    const auto* op = call->op.as<OpNode>();
+    const OpInfo* info = op == nullptr ? nullptr : FindOpInfo(GetRef<Op>(op));
+    if (info == nullptr || info->legalize == nullptr) return false;
+    if (const auto ops = OpsOfKnownProduct(call)) {
+      flops->Add(*ops);
+      return true;
+    }
+    builder_.BeginScope({});
+    builder_.BeginDataflowBlock();
+    const Expr legal = cache_.Run(builder_, call, info->legalize);
+    const BindingBlock parts = builder_.EndBlock();
+    builder_.EndScope();
+    if (!IsAnyCallTIR(legal)) return false;
+    const auto add = [&](const Type& of, const Expr& part) {
+      return IsAnyCallTIR(part) ? AddKernel(of, Downcast<Call>(part), builder_.module(), flops)
+                                : part->kind != RelaxKind::kCall;
+    };
+    return std::all_of(parts->bindings.begin(), parts->bindings.end(),
+                       [&](const Binding& part) { return add(part->var.ty(), BoundValue(part)); }) &&
+           add(type, legal);
   }
-  return flops;
-}
+
+  bool AddKernel(const Type& type, const Call& call, const IRModule& module, DataSize* flops) {
+    const CallTIRView view = ViewCallTIR(call);
+    auto it = flops_of_.find(view.func.get());
+    if (it == flops_of_.end()) {
+      it = flops_of_.emplace(view.func.get(), KernelFlops(Downcast<tir::PrimFunc>(module.Lookup(view.func)))).first;
+    }
+    if (!it->second.known()) return false;
+    flops->Add(it->second.Of(view, type));
+    return true;
+  }
+
+  const IRModule& module_;
+  BlockBuilder builder_;
+  LegalizeCache cache_;
+  /// What is known of kernels.
+  std::unordered_map<const Object*, KernelFlops> flops_of_;
+};
 
 }  // namespace
 
 void RecordLibraryFunctions(const IRModule& module, const std::vector<std::pair<std::string, Function>>& functions,
                             transform::DecisionLog* log) {
   if (functions.empty()) return;
-  std::vector<Recorder> recorders;
-  std::vector<const Composite*> kernels;
-  for (const auto& [symbol, function] : functions) recorders.emplace_back(module, symbol).Walk(function);
-  for (const Recorder& recorder : recorders) {
-    for (const Composite& kernel : recorder.kernels()) kernels.push_back(&kernel);
-  }
-  const std::vector<std::optional<DataSize>> flops = FlopsOfKernels(module, kernels);
-  size_t first = 0;
-  for (Recorder& recorder : recorders) {
-    const size_t count = recorder.kernels().size();
-    recorder.Write(std::span(flops).subspan(first, count), log);
-    first += count;
+  FlopsCounter counter(module);
+  for (const auto& [symbol, function] : functions) {
+    Recorder recorder(module, symbol);
+    recorder.Walk(function);
+    std::vector<std::optional<DataSize>> flops;
+    for (const Composite& kernel : recorder.kernels()) flops.push_back(counter.Of(kernel.function));
+    recorder.Write(flops, log);
   }
 }
 
