@@ -97,6 +97,59 @@ TEST(DnnlFunction, ConstantsMayLieAtAnyAddress) {
   }
 }
 
+/// Convolutions from `channels[i]` to `channels[i + 1]`, one behind the other.
+std::string ConvolutionsOf(const std::vector<int64_t>& channels) {
+  const auto image = [](int64_t count) {
+    return "\"shape\": [[1, " + std::to_string(count) + R"(, 8, 8]], "dtype": ["float32"])";
+  };
+  std::string nodes = R"({"op": "input", "name": "x", "attrs": {)" + image(channels[0]) + "}}", arguments = "0",
+              rows = "0, 1";
+  int64_t last = 0;
+  for (size_t i = 0; i + 1 < channels.size(); ++i) {
+    const int64_t weight = last + 1;
+    nodes += R"(, {"op": "const", "name": "w)" + std::to_string(i) + R"(", "attrs": {"shape": [[)" +
+             std::to_string(channels[i + 1]) + ", " + std::to_string(channels[i]) +
+             R"(, 3, 3]], "dtype": ["float32"]}})" + R"(, {"op": "kernel", "name": "dnnl.conv2d", "inputs": [[)" +
+             std::to_string(last) + ", 0, 0], [" + std::to_string(weight) +
+             R"(, 0, 0]], "attrs": {"op": "convolution", "strides": [1, 1], "padding": [1, 1, 1, 1],
+             "dilation": [1, 1], "groups": 1, "bias": false, )" +
+             image(channels[i + 1]) + "}}";
+    arguments += ", " + std::to_string(weight);
+    last += 2;
+    rows += ", " + std::to_string(last) + ", " + std::to_string(last + 1);
+  }
+  return R"({"nodes": [)" + nodes + R"(], "arg_nodes": [)" + arguments + R"(], "heads": [[)" + std::to_string(last) +
+         R"(, 0, 0]], "node_row_ptr": [)" + rows + "]}";
+}
+
+/// Small and large ones go through one memory.
+TEST(DnnlFunction, SeveralConstantsMayLieAtAnyAddress) {
+  const std::vector<int64_t> channels = {8, 16, 401, 401, 24, 8};
+  std::mt19937_64 random(1);
+  const Tensor x = RandomTensor({1, channels[0], 8, 8}, DataType::Float(32), &random);
+  std::vector<std::vector<char>> files;
+  std::vector<Tensor> aligned, anywhere;
+  std::vector<std::string> names;
+  for (size_t i = 0; i + 1 < channels.size(); ++i) {
+    names.push_back("w" + std::to_string(i));
+    aligned.push_back(RandomTensor({channels[i + 1], channels[i], 3, 3}, DataType::Float(32), &random));
+    const auto bytes = static_cast<size_t>(aligned.back().numel()) * sizeof(float);
+    std::vector<char>& file = files.emplace_back(bytes + 3);
+    std::memcpy(file.data() + 3, aligned.back().data_ptr(), bytes);
+    anywhere.push_back(
+        Tensor::FromNDAlloc(Borrowed{file.data() + 3}, aligned.back().shape(), aligned.back().dtype(), {kDLCPU, 0}));
+  }
+  const auto run = [&](const std::vector<Tensor>& weights) {
+    const tvm::ffi::Function function =
+        runtime::LoadExternal({"conv", "dnnl", ConvolutionsOf(channels), names, {}}, weights);
+    const Tensor y = runtime::AllocTensor({1, channels.back(), 8, 8}, DataType::Float(32));
+    function(x, y);
+    const auto* data = static_cast<const float*>(y.data_ptr());
+    return std::vector<float>(data, data + y.numel());
+  };
+  EXPECT_EQ(run(anywhere), run(aligned));
+}
+
 /// oneDNN's own memory would stay with the allocator.
 TEST(DnnlFunction, PackedConstantsLieInBlocksThatGoBackToTheSystem) {
   const int64_t bytes = int64_t{256} * 256 * 9 * 4;

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "deuteron/support/error.h"
 
@@ -96,6 +97,23 @@ RegionThreads::~RegionThreads() { region_threads = before_; }
 void RegionThreads::Check() const {
   if (lonely_regions == lonely_before_) return;
   DEUTERON_THROW(MemoryError) << "the system gives no threads to oneDNN, which is to compute with " << region_threads;
+}
+
+void CopyInRegion(void* to, const void* from, size_t bytes) {
+  struct Copy {
+    char* to;
+    const char* from;
+    size_t bytes;
+  } copy{static_cast<char*>(to), static_cast<const char*>(from), bytes};
+  const auto body = [](void* data) {
+    const auto [into, source, count] = *static_cast<const Copy*>(data);
+    const auto threads = static_cast<size_t>(Count()), index = static_cast<size_t>(thread_index);
+    const size_t begin = count * index / threads, end = count * (index + 1) / threads;
+    std::memcpy(into + begin, source + begin, end - begin);
+  };
+  Begin(body, &copy, 0);
+  body(&copy);
+  End();
 }
 
 }  // namespace deuteron::backend::dnnl

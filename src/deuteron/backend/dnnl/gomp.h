@@ -8,6 +8,7 @@
 /// the process, oneDNN uses that one: right as well, but with threads of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "deuteron/runtime/plugin.h"
@@ -29,5 +30,8 @@ class RegionThreads {
   int before_;
   int64_t lonely_before_;
 };
+
+/// As memcpy, in a region that begins in this thread: each thread a part, with the faults of its pages.
+void CopyInRegion(void* to, const void* from, size_t bytes);
 
 }  // namespace deuteron::backend::dnnl

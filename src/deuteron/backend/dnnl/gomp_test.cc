@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -86,6 +87,22 @@ TEST(Regions, ThatGetNoThreadsAreAnError) {
   const RegionThreads scope(&host, 1);
   Seen().Region(0);
   scope.Check();
+}
+
+/// Each thread copies a part: all of them together each byte, and none beside.
+TEST(Regions, CopyInParts) {
+  const DeuteronHost with = HostWithThreads(), without = HostWithoutThreads();
+  for (const DeuteronHost* host : {&with, &without}) {
+    const RegionThreads scope(host, 4);
+    for (const size_t bytes : {0, 1, 3, 4, 5, 1001}) {
+      std::vector<char> from(bytes + 2), to(bytes + 2, '.');
+      for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>('a' + i % 23);
+      CopyInRegion(to.data() + 1, from.data() + 1, bytes);
+      EXPECT_EQ(to.front(), '.');
+      EXPECT_EQ(to.back(), '.');
+      EXPECT_EQ(std::string(to.begin() + 1, to.end() - 1), std::string(from.begin() + 1, from.end() - 1)) << bytes;
+    }
+  }
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace {
 /// As every element of a constant is.
 bool IsAligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % alignof(double) == 0; }
 
+constexpr size_t kBytesOfPart = 4 << 20;
+
 /// The parts along one axis of a tensor, each of which is one run of memory, that are copied into another layout one
 /// after the other.
 struct PartsOfCopy {
@@ -29,8 +31,7 @@ struct PartsOfCopy {
     slice_ = from.get_size() / static_cast<size_t>(extent);
     // Whole blocks of any layout: of 16, 32, 48 or 64.
     constexpr int64_t kStep = 192;
-    constexpr size_t kBytes = 4 << 20;
-    length = std::max<int64_t>(static_cast<int64_t>(kBytes / slice_) / kStep, 1) * kStep;
+    length = std::max<int64_t>(static_cast<int64_t>(kBytesOfPart / slice_) / kStep, 1) * kStep;
     // Beside bytes their sums may lie.
     const bool has_sums = from.get_data_type() == memory::data_type::s8;
     const bool is_dense = slice_ == static_cast<size_t>(stride) * memory::data_type_size(from.get_data_type());
@@ -58,34 +59,40 @@ struct PartsOfCopy {
 void PackedConstants::MakeCopies() {
   const RegionThreads scope(host_, host_->team_threads());
   ::dnnl::stream stream(Engine());
+  Buffer buffer;
   for (auto& [from, to] : copies_) {
     if (IsAligned(from.get_data_handle())) {
       ::dnnl::reorder(from, to).execute(stream, from, to);
       stream.wait();
       host_->let_go(from.get_data_handle(), from.get_desc().get_size());
     } else {
-      CopyInParts(&stream, from, to);
+      CopyInParts(&stream, &buffer, from, to);
     }
   }
   scope.Check();
   copies_.clear();
 }
 
-void PackedConstants::CopyInParts(::dnnl::stream* stream, const memory& from, const memory& to) const {
+void PackedConstants::CopyInParts(::dnnl::stream* stream, Buffer* buffer, const memory& from, const memory& to) const {
   const memory::desc desc = from.get_desc(), to_desc = to.get_desc();
   const PartsOfCopy parts(desc, to_desc);
-  const std::shared_ptr<void> buffer = Allocate(parts.bytes(parts.length));
+  if (const size_t needed = parts.bytes(parts.length); needed > buffer->bytes) {
+    *buffer = {};
+    *buffer = {Allocate(needed), needed};
+  }
   const auto* data = static_cast<const char*>(from.get_data_handle());
   for (int64_t first = 0; first < parts.extent; first += parts.length) {
     const int64_t count = std::min(parts.length, parts.extent - first);
-    std::memcpy(buffer.get(), data, parts.bytes(count));
+    CopyInRegion(buffer->memory.get(), data, parts.bytes(count));
     host_->let_go(data, parts.bytes(count));
     data += parts.bytes(count);
-    memory source(parts.Of(desc, 0, count), Engine(), buffer.get());
+    memory source(parts.Of(desc, 0, count), Engine(), buffer->memory.get());
     memory result(parts.Of(to_desc, first, count), Engine(), to.get_data_handle());
     ::dnnl::reorder(source, result).execute(*stream, source, result);
     stream->wait();
   }
+  // What has no parts may be large.
+  if (buffer->bytes > 2 * kBytesOfPart) *buffer = {};
 }
 
 memory PackedConstants::Get(const void* data, const memory::desc& from, const memory::desc& to) {

@@ -58,8 +58,13 @@ class PackedConstants {
   const void* PlainOrHeld(const void* data);
   /// Memory for a constant. Throws a MemoryError.
   std::shared_ptr<void> Allocate(size_t bytes) const;
-  /// What lies anywhere; a part at a time is copied to where oneDNN may read it.
-  void CopyInParts(::dnnl::stream* stream, const memory& from, const memory& to) const;
+  /// One of all copies: the system clears memory that it gives anew.
+  struct Buffer {
+    std::shared_ptr<void> memory;
+    size_t bytes = 0;
+  };
+  /// What lies anywhere; a part at a time is copied to `buffer`, where oneDNN may read it.
+  void CopyInParts(::dnnl::stream* stream, Buffer* buffer, const memory& from, const memory& to) const;
   /// Of bytes that may lie anywhere, a copy that is aligned.
   std::shared_ptr<void> AlignedCopy(const void* data, size_t bytes) const;
 
