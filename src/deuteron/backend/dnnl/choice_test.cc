@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "deuteron/backend/dnnl/dnnl.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
@@ -351,6 +352,56 @@ TEST(Choice, OfOneRunCountsTheGeneralProductOfTheLibrary) {
     for (const auto& [name, reason] : VerdictsOf(MakeModule(params, lines), false, "llvm -mcpu=znver4", "f32", 1, 2))
       ++sides[reason.substr(0, reason.find('-'))];
     EXPECT_EQ(sides["library"], std::string_view(expected) == "library" ? 13 : 12) << channels;
+  }
+}
+
+/// Two convolutions of constants, and something that is generated in any case.
+IRModule TwoConvolutions(int64_t channels, int64_t size) {
+  const auto weight = [channels](int64_t results) {
+    const Tensor values = runtime::AllocTensor({results, channels, 3, 3}, DataType::Float(32));
+    std::memset(values.data_ptr(), 0, static_cast<size_t>(values.numel()) * sizeof(float));
+    return values;
+  };
+  const std::string c = std::to_string(channels), more = std::to_string(channels + 16), s = std::to_string(size);
+  const IRModule module =
+      MakeModule("x: " + F32("1, " + c + ", " + s + ", " + s) + ", v: " + F32(c + ", " + c + ", 3, 3") +
+                     ", w: " + F32(more + ", " + c + ", 3, 3"),
+                 {"a = R.nn.conv2d(x, v, padding=[1, 1, 1, 1], strides=[2, 2])",
+                  "b = R.nn.conv2d(a, w, padding=[1, 1, 1, 1], strides=[2, 2])", "gv = R.cumsum(b, axis=1)"});
+  return relax::BindParams("main", {{"v", weight(channels)}, {"w", weight(channels + 16)}})(module);
+}
+
+/// Weights that the library has to copy, so that they are aligned, before it packs them take as long as to compile a
+/// few kernels: then it is neither chosen nor opened ahead.
+TEST(Choice, OfOneRunCountsWhatPackingLargeWeightsTakes) {
+  for (const auto& [channels, expected] : {std::pair(64, "library"), std::pair(640, "generated")}) {
+    const IRModule module = TwoConvolutions(channels, channels == 64 ? 112 : 14);
+    const Verdicts verdicts = VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1);
+    EXPECT_EQ(verdicts.size(), 2U);
+    for (const auto& [name, reason] : verdicts)
+      EXPECT_EQ(reason.substr(0, reason.find('-')), expected) << channels << " " << name;
+    const TargetScope scope(Target::Parse("llvm -mcpu=znver4", 2));
+    EXPECT_EQ(backend::dnnl::IsLikely(module), std::string_view(expected) == "library") << channels;
+  }
+}
+
+/// The library makes code for each place at the edges of a long window.
+TEST(Choice, OfOneRunCountsThePlacesAtEdges) {
+  for (const auto& [length, expected] : {std::pair(3, "library"), std::pair(63, "generated")}) {
+    std::string params = "x: " + F32("1, 8, 200"), last = "x";
+    std::vector<std::string> lines;
+    for (int i = 0; i < 4; ++i) {
+      const std::string n = std::to_string(i), pad = std::to_string(length / 2);
+      params +=
+          ", w" + n + ": " + F32(std::to_string(9 + i) + ", " + std::to_string(8 + i) + ", " + std::to_string(length));
+      lines.push_back("a" + n + " = R.nn.conv1d(" + last + ", w" + n + ", padding=[" + pad + ", " + pad + "])");
+      last = "a" + n;
+    }
+    lines.push_back("gv = R.cumsum(" + last + ", axis=1)");
+    const Verdicts verdicts = VerdictsOf(MakeModule(params, lines), false, "llvm -mcpu=znver4", "f32", 1);
+    EXPECT_EQ(verdicts.size(), 4U);
+    for (const auto& [name, reason] : verdicts)
+      EXPECT_EQ(reason.substr(0, reason.find('-')), expected) << length << " " << name;
   }
 }
 

@@ -53,10 +53,6 @@ constexpr double kLeastGain = 1.1;
 /// What the system gives a process of memory that it has not had yet: faults, and zeros, of pages of 4 KiB or 2 MiB
 /// (measured, 0.5 to 10 GB/s).
 constexpr double kFreshBytesPerSecond = 4e9;
-/// What either side packs of weights, into such memory (measured).
-constexpr double kPackedBytesPerSecond = 3e9;
-/// Times as large as weights are those of transformed tiles: of 4 × 4 numbers, not 3 × 3.
-constexpr double kTransformedWeights = 16.0 / 9;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
@@ -322,6 +318,29 @@ Making MakingOf(const JsonKernel& kernel, const Type& result, bool is_convolutio
   return MakingOfConvolution(DimsOf(kernel.inputs[1]->ty), kernel.attrs.at("groups"));
 }
 
+/// Windows along the last axis that reach over an edge: convolutions have code for each.
+int64_t EdgesOf(const JsonKernel& kernel, const Type& result) {
+  const size_t axis = DimsOf(result).size() - 3;
+  const auto at = [&](const char* name) { return kernel.attrs.at(name).at(axis).get<int64_t>(); };
+  const int64_t length = DimsOf(kernel.inputs[0]->ty).back(), results = DimsOf(result).back();
+  const int64_t reach = (DimsOf(kernel.inputs[1]->ty).back() - 1) * at("dilation");
+  // Results i for which i * strides - padding is less than 0, and than length - reach.
+  const auto first_from = [&](int64_t position) {
+    return std::clamp<int64_t>((position + at("strides") - 1) / at("strides"), 0, results);
+  };
+  return std::min(first_from(at("padding")) + results - first_from(length - reach + at("padding")), results);
+}
+
+double SecondsOfPrimitive(const JsonKernel& kernel, const Type& result, bool is_convolution) {
+  if (!is_convolution || kernel.attrs.at("groups") == DimsOf(result)[1]) return kSecondsOfPrimitive;
+  return kSecondsOfPrimitive + kSecondsOfEdge * static_cast<double>(std::max<int64_t>(EdgesOf(kernel, result) - 2, 0));
+}
+
+double SecondsToPack(double bytes, bool transforms) {
+  if (!transforms) return bytes / kPackedBytesPerSecond;
+  return kTransformedWeights * bytes * (1 / kPackedBytesPerSecond + 1 / kTransformedBytesPerSecond);
+}
+
 }  // namespace
 
 std::string TextOfKernel(const JsonKernel& kernel, const Type& result) {
@@ -395,11 +414,11 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int6
   const bool must_gain = expected_runs != 1 && (is_product || is_convolution) && !cycles.keeps_bytes;
   return {.library = (must_gain ? kLeastGain : 1) * library,
           .generated = generated,
-          .library_once = kSecondsOfPrimitive,
+          .library_once = SecondsOfPrimitive(kernel, result, is_convolution),
           .generated_once = alone / CoresAtWork(costs.machine()),
           .generated_alone = alone,
-          .library_weights = weights / kPackedBytesPerSecond,
-          .generated_weights = (cycles.transforms ? kTransformedWeights : 1) * weights / kPackedBytesPerSecond,
+          .library_weights = weights / kPackedByLibraryPerSecond,
+          .generated_weights = SecondsToPack(weights, cycles.transforms),
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
           .is_general = cycles.is_general,
           .is_product = is_product};

@@ -12,6 +12,7 @@
 #include "deuteron/backend/dnnl/estimate.h"
 #include "deuteron/backend/dnnl/making.h"
 #include "deuteron/ir/transform/pass.h"
+#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/target/target.h"
@@ -26,6 +27,9 @@ struct Likely {
   std::string text;
   /// Seconds on all cores to compile it.
   double generated = 0;
+  /// And to compute it, on either side; and bytes of constants that it multiplies by.
+  double in_run = 0, weights = 0;
+  const void* data = nullptr;
 };
 
 std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
@@ -40,7 +44,7 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
   const std::vector<int64_t> dims = DimsOf(binding->var.ty());
   const tir::CostModel costs(Target::Current().machine);
   const double cores = CoresAtWork(costs.machine());
-  Likely likely{std::string(call->op.as<OpNode>()->name), 0};
+  Likely likely{.text = std::string(call->op.as<OpNode>()->name)};
   const auto add = [&likely](const std::vector<int64_t>& values) {
     for (const int64_t value : values) likely.text += "," + std::to_string(value);
   };
@@ -69,6 +73,11 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
       is_product ? MakingOfProduct(dims)
                  : MakingOfConvolution(of_weight, static_cast<const relax::ConvAttrsNode*>(call->attrs.get())->groups);
   likely.generated = SecondsToCompile(making, /*transforms=*/false, in_run) / cores;
+  likely.in_run = in_run / cores;
+  if (const auto* constant = call->args[1].as<relax::ConstantNode>()) {
+    likely.weights = relax::AssumedBytes(call->args[1]->ty);
+    likely.data = constant->data.data_ptr();
+  }
   return likely;
 }
 
@@ -86,20 +95,27 @@ bool MayBePart(const relax::Binding& binding) {
 bool IsLikely(const IRModule& module) {
   const auto starts = static_cast<double>(transform::PassContext::Current().GetInt("expected_starts"));
   std::set<std::string> seen;
-  double generated = 0, library = starts * kSecondsToOpen;
+  std::set<const void*> packed;
+  double generated = 0, library = starts * kSecondsToOpen, common = kSecondsOfProcess;
   bool leaves_kernels = false;
   relax::ForEachBinding(module, [&](const relax::Binding& binding) {
     const std::optional<Likely> kernel = LikelyKernel(binding);
     leaves_kernels |= !kernel && !MayBePart(binding);
+    common += kSecondsOfOperator;
     if (!kernel) return;
+    common += kernel->in_run;
     generated += kSecondsOfPlace;
+    if (kernel->data != nullptr && packed.insert(kernel->data).second) {
+      generated += kernel->weights / kPackedBytesPerSecond;
+      library += kernel->weights / kPackedByLibraryPerSecond;
+    }
     if (!seen.insert(kernel->text).second) return;
     generated += kernel->generated;
     library += starts * kSecondsOfPrimitive;
   });
   // Either has to be opened where the library may leave nothing.
   if (!leaves_kernels) generated += kSecondsToOpen;
-  return generated > kEqualPart * library + (kEqualPart - 1) * kSecondsOfProcess;
+  return generated + common > kEqualPart * (library + common);
 }
 
 }  // namespace deuteron::backend::dnnl
