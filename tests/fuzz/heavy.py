@@ -3,6 +3,7 @@
 import math
 
 from graph import FLOATS, LONG, Rejected, np, spread
+from shapes import with_list
 
 WORK = 1 << 23
 
@@ -191,6 +192,10 @@ def attention_by_hand(g):
     b, h, s = g.extent(2), g.choice((1, 2, 3)), g.extent(65)
     t = s if g.chance(0.6) else g.extent(65)
     d, dv = g.choice((4, 8, 16, 17, 64)), g.choice((8, 16, 31, 64))
+    image = g.chance(0.2)
+    if image:
+        of_rows, of_keys = ([g.integer(1, 9), g.integer(1, 9)] for _ in range(2))
+        (s,), (t,) = (fixed(g, math.prod(size)) for size in (of_rows, of_keys))
     if max(b) * h * max(s) * max(t) * (d + dv) > WORK:
         raise Rejected("too much work")
     # Heads may share all keys and values.
@@ -203,6 +208,12 @@ def attention_by_hand(g):
         k = g.array(dtype, [b, *fixed(g, own, d), t], constant=False)
     scores = g.node("MatMul", [q, k], length=d)
     scores = g.node(*g.choice((("Mul", [scores, g.const(d**-0.5, dtype)]), ("Div", [scores, g.const(d**0.5, dtype)]))))
+    if image:
+        # A term for each row of the image that the keys are, and one for each column.
+        terms = [g.array(dtype, [b, *fixed(g, h, *of_rows, extent)], constant=False) for extent in of_keys]
+        bias = g.node("Add", [with_list(g, "Unsqueeze", [term], "axes", [axis], 13, exact=True) for term, axis in zip(terms, (5, 4))])
+        bias = g.node("Reshape", [bias, g.const([0, 0, math.prod(of_rows), math.prod(of_keys)])], steer=(1,), exact=True)
+        scores = g.node("Add", [scores, bias])
     # Rows that see nothing are NaN, unless they are guarded.
     guarded = g.opset >= 13 and g.chance(0.3)
     if guarded or g.chance(0.5):
