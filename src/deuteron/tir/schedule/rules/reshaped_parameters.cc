@@ -22,6 +22,12 @@ bool HasKnownShape(const Buffer& buffer) {
                      [](const PrimExpr& dim) { return AsConstInt(dim).value_or(0) > 0; });
 }
 
+/// Of buffers of known shapes.
+bool HasSameShape(const Buffer& one, const Buffer& other) {
+  return std::equal(one->shape.begin(), one->shape.end(), other->shape.begin(), other->shape.end(),
+                    [](const PrimExpr& a, const PrimExpr& b) { return *AsConstInt(a) == *AsConstInt(b); });
+}
+
 std::vector<int64_t> StridesOf(const Buffer& buffer) {
   std::vector<int64_t> strides(buffer->shape.size(), 1);
   for (size_t dim = strides.size(); dim-- > 1;)
@@ -151,6 +157,8 @@ ReshapedParameters WithoutReshapes(const PrimFunc& func) {
     if (load == nullptr || !IsOne(realize->predicate)) continue;
     const Buffer &from = load->buffer, &to = stored->buffer;
     if (from->dtype != to->dtype || !HasKnownShape(from) || !HasKnownShape(to)) continue;
+    // A copy in the same shape, as of an image without padding, is inlined: indices stay as they are.
+    if (HasSameShape(from, to)) continue;
     const bool reads = is_parameter(from) && !is_parameter(to), writes = is_parameter(to) && !is_parameter(from);
     const Buffer &parameter = reads ? from : to, &inner = reads ? to : from;
     // Nothing else reads what is copied, or knows of the copy that is a result.
