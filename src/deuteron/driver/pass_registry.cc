@@ -193,7 +193,8 @@ std::vector<PassEntry>& Table() {
        {},
        [](Args) { return relax::ConvTransposeToConv(); }},
       {"ConvToWinograd",
-       "makes convolutions of constant 3 x 3 windows products of transformed tiles where that saves time",
+       "makes convolutions of constant windows of 3 x 3, and 3 x 3 in slices, products of transformed tiles where that "
+       "saves time",
        {},
        [](Args) { return relax::ConvToWinograd(); }},
       {"UnfoldLines",

@@ -31,6 +31,9 @@ inline constexpr const char* kKernelBlock = "kernel";
 /// Of a block (true) that multiplies transformed tiles of images (topi/winograd.h): what transforms them before and
 /// after is computed with it, a few tiles at a time.
 inline constexpr const char* kTransformedTiles = "transformed_tiles";
+/// Of such a block: how far apart (int64) the rows and the columns of a tile are, if not side by side.
+inline constexpr const char* kRowDilation = "row_dilation";
+inline constexpr const char* kColumnDilation = "column_dilation";
 
 /// Of a block that dequantises the weight of a product, one row of it after the other: so many rows (int64) share their
 /// scales.

@@ -41,31 +41,48 @@ PrimExpr CombineOutput(const PrimExpr& a, const std::function<PrimExpr(int64_t)>
 }  // namespace
 
 te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid,
-                         bool channels_last) {
+                         bool channels_last, const PrimExpr& slices) {
   const Array<PrimExpr>& shape = data->shape;
-  const int64_t down = channels_last ? 1 : 2, across = down + 1, channel = channels_last ? 3 : 1;
-  constexpr int64_t kOverlap = kWinogradTile - kWinogradStep;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t down = channels_last ? rank - 3 : rank - 2, across = down + 1, channel = channels_last ? rank - 1 : 1;
+  // The spatial axes, a slice of an image that has some among them.
+  const int64_t first = channels_last ? 1 : 2;
+  const auto padded_extent = [](const PrimExpr& tiles, int64_t dilation) {
+    constexpr int64_t kOverlap = kWinogradTile - kWinogradStep;
+    const PrimExpr steps = dilation == 1 ? tiles : CeilDiv(tiles, I64(dilation));
+    return steps * (dilation * kWinogradStep) + kOverlap * dilation;
+  };
   Array<PrimExpr> padded = shape;
-  padded.Set(down, grid.down * kWinogradStep + kOverlap);
-  padded.Set(across, grid.across * kWinogradStep + kOverlap);
+  if (slices.defined()) padded.Set(first, slices);
+  padded.Set(down, padded_extent(grid.down, grid.row_dilation));
+  padded.Set(across, padded_extent(grid.across, grid.column_dilation));
   const DataType wide = AccumulatorType(data.dtype());
   const te::Tensor image = ComputeAx(padded, "pad", [&](const Array<tir::Var>& i) {
-    const PrimExpr y = i[down] - before[0], x = i[across] - before[1];
-    const PrimExpr inside = y >= 0 && y < shape[down] && x >= 0 && x < shape[across];
+    PrimExpr inside = True();
     Array<PrimExpr> at(i.begin(), i.end());
-    at.Set(down, y);
-    at.Set(across, x);
+    for (int64_t axis = first; axis <= across; ++axis) {
+      const PrimExpr place = i[axis] - before[static_cast<size_t>(axis - first)];
+      inside = inside && place >= 0 && place < shape[axis];
+      at.Set(axis, place);
+    }
     return IfThenElse(inside, CastTo(wide, data(at)), MakeConst(wide, int64_t{0}));
   });
   const auto element = [&](const Array<tir::Var>& i, int64_t row, int64_t column) {
-    const PrimExpr tile_down = channels_last ? PrimExpr(i[3]) : FloorDiv(i[4], grid.across);
-    const PrimExpr tile_across = channels_last ? PrimExpr(i[4]) : FloorMod(i[4], grid.across);
-    const PrimExpr y = tile_down * kWinogradStep + row, x = tile_across * kWinogradStep + column;
-    return channels_last ? image({i[2], y, x, i[5]}) : image({i[2], i[3], y, x});
+    const size_t tile = i.size() - 3;  // with channels last
+    const PrimExpr tile_down = channels_last ? PrimExpr(i[tile]) : FloorDiv(i[4], grid.across);
+    const PrimExpr tile_across = channels_last ? PrimExpr(i[tile + 1]) : FloorMod(i[4], grid.across);
+    const PrimExpr y = tir::FirstOfWinogradTile(tile_down, grid.row_dilation) + row * grid.row_dilation;
+    const PrimExpr x = tir::FirstOfWinogradTile(tile_across, grid.column_dilation) + column * grid.column_dilation;
+    if (!channels_last) return image({i[2], i[3], y, x});
+    return slices.defined() ? image({i[2], i[3], y, x, i[6]}) : image({i[2], y, x, i[5]});
   };
   const PrimExpr side = I64(kWinogradTile);
   Array<PrimExpr> result = {side, side, shape[0], shape[channel], grid.down * grid.across};
-  if (channels_last) result = {side, side, shape[0], grid.down, grid.across, shape[channel]};
+  if (channels_last) {
+    result = {side, side, shape[0]};
+    if (slices.defined()) result.push_back(slices);
+    for (const PrimExpr& extent : {grid.down, grid.across, shape[channel]}) result.push_back(extent);
+  }
   return te::Compute(result,
                      [&](const Array<tir::Var>& i) {
                        return CombineInput(i[1], [&](int64_t column) {
@@ -75,7 +92,7 @@ te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& bef
                      "winograd_input", {{tir::kOpPattern, tir::kNeverFused}});
 }
 
-te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
+te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles, const WinogradGrid& grid) {
   const Array<PrimExpr>& shape = tiles->shape;
   if (shape.size() == 5) {
     const tir::IterVar c = te::ReduceAxis(shape[3], "c");
@@ -86,44 +103,81 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
         },
         "winograd_product", {{tir::kSumSteps, StepsOfSum(shape[3])}});
   }
-  const tir::IterVar c = te::ReduceAxis(shape[5], "c");
-  const PrimExpr& length = weights->shape[4];
+  const auto channel = static_cast<int64_t>(shape.size()) - 1;
+  const bool has_slices = shape.size() == 7;
+  const tir::IterVar c = te::ReduceAxis(shape[channel], "c");
+  const PrimExpr& length = weights->shape[static_cast<int64_t>(weights->shape.size()) - 1];
+  const PrimExpr taps = has_slices ? weights->shape[3] : I64(1);
+  const bool has_taps = !IsOne(taps);
+  const tir::IterVar t = te::ReduceAxis(taps, "t");
+  Array<PrimExpr> result = shape;
+  if (has_slices) result.Set(3, shape[3] - (taps - 1));
+  result.Set(channel, weights->shape[0] * length);
+  ffi::Map<String, Any> annotations = {{tir::kSumSteps, StepsOfSum(shape[channel] * taps)},
+                                       {tir::kTransformedTiles, int64_t{1}}};
+  if (grid.row_dilation != 1) annotations.Set(tir::kRowDilation, grid.row_dilation);
+  if (grid.column_dilation != 1) annotations.Set(tir::kColumnDilation, grid.column_dilation);
   return te::Compute(
-      {shape[0], shape[1], shape[2], shape[3], shape[4], weights->shape[0] * length},
+      result,
       [&](const Array<tir::Var>& i) {
-        const PrimExpr tile = tiles({i[0], i[1], i[2], i[3], i[4], c->var});
-        return te::Sum(tile * weights({FloorDiv(i[5], length), i[0], i[1], c->var, FloorMod(i[5], length)}), {c});
+        Array<PrimExpr> tile(i.begin(), i.end());
+        if (has_taps) tile.Set(3, i[3] + t->var);
+        tile.Set(channel, c->var);
+        Array<PrimExpr> weight = {FloorDiv(i[channel], length), i[0], i[1]};
+        if (has_slices) weight.push_back(has_taps ? PrimExpr(t->var) : I64(0));
+        weight.push_back(c->var);
+        weight.push_back(FloorMod(i[channel], length));
+        const PrimExpr product = tiles(tile) * weights(weight);
+        return has_taps ? te::Sum(product, {t, c}) : te::Sum(product, {c});
       },
-      "winograd_product", {{tir::kSumSteps, StepsOfSum(shape[5])}, {tir::kTransformedTiles, int64_t{1}}});
+      "winograd_product", annotations);
 }
 
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& extents, const WinogradGrid& grid) {
   const Array<PrimExpr>& shape = products->shape;
-  const bool channels_last = shape.size() == 6;
-  const int64_t down = channels_last ? 1 : 2, across = down + 1;
+  const bool channels_last = shape.size() >= 6, has_slices = shape.size() == 7;
+  const int64_t down = !channels_last || has_slices ? 2 : 1, across = down + 1;
   Array<PrimExpr> result = {shape[2], shape[3], extents[0], extents[1]};
-  if (channels_last) result = {shape[2], extents[0], extents[1], extents[2]};
+  if (channels_last) {
+    result = {shape[2]};
+    if (has_slices) result.push_back(shape[3]);
+    for (const PrimExpr& extent : extents) result.push_back(extent);
+  }
+  // The tile that has the element, and which one of the tile's it is.
+  const auto tile_of = [](const PrimExpr& at, int64_t dilation) {
+    if (dilation == 1) return FloorDiv(at, kWinogradStep);
+    return FloorDiv(at, dilation * kWinogradStep) * dilation + FloorMod(at, dilation);
+  };
+  const auto in_tile = [](const PrimExpr& at, int64_t dilation) {
+    return FloorMod(dilation == 1 ? at : FloorDiv(at, dilation), kWinogradStep);
+  };
   return te::Compute(result,
                      [&](const Array<tir::Var>& i) {
-                       const PrimExpr tile_down = FloorDiv(i[down], kWinogradStep);
-                       const PrimExpr tile_across = FloorDiv(i[across], kWinogradStep);
-                       return CombineOutput(FloorMod(i[across], kWinogradStep), [&](int64_t column) {
-                         return CombineOutput(FloorMod(i[down], kWinogradStep), [&](int64_t row) {
-                           if (channels_last)
-                             return products({I64(row), I64(column), i[0], tile_down, tile_across, i[3]});
-                           return products({I64(row), I64(column), i[0], i[1], tile_down * grid.across + tile_across});
+                       const PrimExpr tile_down = tile_of(i[down], grid.row_dilation);
+                       const PrimExpr tile_across = tile_of(i[across], grid.column_dilation);
+                       return CombineOutput(in_tile(i[across], grid.column_dilation), [&](int64_t column) {
+                         return CombineOutput(in_tile(i[down], grid.row_dilation), [&](int64_t row) {
+                           const PrimExpr u = I64(row), v = I64(column);
+                           if (has_slices) return products({u, v, i[0], i[1], tile_down, tile_across, i[4]});
+                           if (channels_last) return products({u, v, i[0], tile_down, tile_across, i[3]});
+                           return products({u, v, i[0], i[1], tile_down * grid.across + tile_across});
                          });
                        });
                      },
                      "winograd_output", {{tir::kOpPattern, tir::kAcceptsElementwise}});
 }
 
-te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
-                          const Array<PrimExpr>& extents) {
-  const auto tiles = [](const PrimExpr& extent) { return FloorDiv(extent + (kWinogradStep - 1), kWinogradStep); };
-  const WinogradGrid grid{tiles(extents[0]), tiles(extents[1])};
-  const te::Tensor transformed = WinogradInput(data, before, grid, /*channels_last=*/true);
-  return CastBack(WinogradOutput(WinogradProduct(weights, transformed), extents, grid), data.dtype());
+te::Tensor WinogradConv(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
+                        const std::vector<int64_t>& dilation, const Array<PrimExpr>& extents) {
+  const bool has_slices = data->shape.size() == 5;
+  const size_t rows = has_slices ? 1 : 0, columns = rows + 1;
+  const auto extent = [&](size_t axis) { return extents[static_cast<int64_t>(axis)]; };
+  const WinogradGrid grid{tir::WinogradTilesOf(extent(rows), dilation[rows]),
+                          tir::WinogradTilesOf(extent(columns), dilation[columns]), dilation[rows], dilation[columns]};
+  const PrimExpr slices = has_slices ? extent(0) + (weights->shape[3] - 1) : PrimExpr();
+  const te::Tensor transformed = WinogradInput(data, before, grid, /*channels_last=*/true, slices);
+  const Array<PrimExpr> of_plane = {extent(rows), extent(columns), extent(columns + 1)};
+  return CastBack(WinogradOutput(WinogradProduct(weights, transformed, grid), of_plane, grid), data.dtype());
 }
 
 void WinogradWeights(const char* weights, DataType dtype, int64_t channels, int64_t plane,

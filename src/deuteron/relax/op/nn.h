@@ -72,8 +72,15 @@ Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t>
 Expr WinogradProduct(Expr weights, Expr tiles);
 Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_t> tiles);
 /// The same in one, of an image (n, h, w, c) by weights in panels, (⌈k / l⌉, 4, 4, c, l), the last filled up with
-/// anything: an image (n, h, w, k) of k `channels`.
-Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding, int64_t channels);
+/// anything: an image (n, h, w, k) of k `channels`. And of an image (n, d, h, w, c) by weights (⌈k / l⌉, 4, 4, t, c, l)
+/// of windows that are t slices deep. `padding` and `dilation` as those of convolutions, slices not dilated.
+struct WinogradConvOptions {
+  std::vector<int64_t> padding = {};
+  std::vector<int64_t> dilation = {};
+  int64_t channels = 0;
+};
+Expr WinogradConv2D(Expr data, Expr weights, const WinogradConvOptions& options);
+Expr WinogradConv3D(Expr data, Expr weights, const WinogradConvOptions& options);
 
 /// Of a pool; empty as for convolutions (an empty pool_size is 1).
 struct PoolOptions {

@@ -94,10 +94,11 @@ void WinogradOutputAttrsNode::RegisterReflection() {
       .def_ro("size", &WinogradOutputAttrsNode::size)
       .def_ro("tiles", &WinogradOutputAttrsNode::tiles);
 }
-void WinogradConv2DAttrsNode::RegisterReflection() {
-  refl::ObjectDef<WinogradConv2DAttrsNode>()
-      .def_ro("padding", &WinogradConv2DAttrsNode::padding)
-      .def_ro("channels", &WinogradConv2DAttrsNode::channels);
+void WinogradConvAttrsNode::RegisterReflection() {
+  refl::ObjectDef<WinogradConvAttrsNode>()
+      .def_ro("padding", &WinogradConvAttrsNode::padding)
+      .def_ro("dilation", &WinogradConvAttrsNode::dilation)
+      .def_ro("channels", &WinogradConvAttrsNode::channels);
 }
 void ConvTransposeAttrsNode::RegisterReflection() {
   refl::ObjectDef<ConvTransposeAttrsNode>()
@@ -221,7 +222,7 @@ DEUTERON_REFLECTION() {
   UnfoldLinesAttrsNode::RegisterReflection();
   WinogradInputAttrsNode::RegisterReflection();
   WinogradOutputAttrsNode::RegisterReflection();
-  WinogradConv2DAttrsNode::RegisterReflection();
+  WinogradConvAttrsNode::RegisterReflection();
   ConvTransposeAttrsNode::RegisterReflection();
   Conv1DTransposeAttrsNode::RegisterReflection();
   Conv2DTransposeAttrsNode::RegisterReflection();

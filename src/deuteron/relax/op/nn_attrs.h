@@ -150,15 +150,17 @@ class WinogradOutputAttrsNode : public AttrsNode {
   DEUTERON_NODE("deuteron.relax.WinogradOutputAttrs", WinogradOutputAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(WinogradOutputAttrs)
-class WinogradConv2DAttrsNode : public AttrsNode {
+class WinogradConvAttrsNode : public AttrsNode {
  public:
-  /// Zeros above, left, below and right of the image.
+  /// Zeros above, left, below and right of the image; of one with slices, before, above, left, behind, below, right.
   Array<int64_t> padding;
+  /// Of rows and columns; one value for both, and for slices, which are not dilated, if there are more.
+  Array<int64_t> dilation = {1};
   /// Of the result: fewer than those of all panels if the last panel is filled up; 0: as many.
   int64_t channels = 0;
-  DEUTERON_NODE("deuteron.relax.WinogradConv2DAttrs", WinogradConv2DAttrsNode, AttrsNode);
+  DEUTERON_NODE("deuteron.relax.WinogradConvAttrs", WinogradConvAttrsNode, AttrsNode);
 };
-DEUTERON_ATTRS_REF(WinogradConv2DAttrs)
+DEUTERON_ATTRS_REF(WinogradConvAttrs)
 
 class LeakyReluAttrsNode : public AttrsNode {
  public:

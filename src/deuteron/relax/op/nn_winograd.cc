@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/topi/elementwise.h"
@@ -24,12 +26,12 @@ topi::WinogradGrid GridOf(const Call& call, const Array<int64_t>& tiles, const A
 }
 
 /// The rows and columns of the result of an image (…, h, w, …), `first` of its dimensions being h.
-Array<PrimExpr> ResultExtents(const Array<PrimExpr>& shape, int64_t first, const Array<int64_t>& padding,
-                              const BlockBuilder& builder) {
+Array<PrimExpr> ResultExtents(const Array<PrimExpr>& shape, int64_t first, const Padding& padding,
+                              const std::vector<int64_t>& dilation, const BlockBuilder& builder) {
   Array<PrimExpr> extents;
-  for (const int64_t axis : {0, 1}) {
-    extents.push_back(
-        builder.analyzer().Simplify(shape[first + axis] + padding[axis] + padding[2 + axis] - (kWindow - 1)));
+  for (size_t axis = padding.before.size() - 2; axis < padding.before.size(); ++axis) {
+    const int64_t more = padding.before[axis] + padding.after[axis] - (kWindow - 1) * dilation[axis];
+    extents.push_back(builder.analyzer().Simplify(shape[first + static_cast<int64_t>(axis)] + more));
   }
   return extents;
 }
@@ -43,7 +45,8 @@ Type InferWinogradInput(const Call& call, const BlockBuilder& builder) {
   const DataType wide = topi::AccumulatorType(data->dtype);
   if (!shape) return TensorType::WithNDim(5, wide, data->vdevice);
   if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
-  const topi::WinogradGrid grid = GridOf(call, attrs->tiles, ResultExtents(*shape, 2, attrs->padding, builder));
+  const topi::WinogradGrid grid =
+      GridOf(call, attrs->tiles, ResultExtents(*shape, 2, SplitPadding(attrs->padding, 2), {1, 1}, builder));
   const PrimExpr side = I64(topi::kWinogradTile);
   return TensorType({side, side, (*shape)[0], (*shape)[1], grid.down * grid.across}, wide, data->vdevice);
 }
@@ -83,7 +86,7 @@ Type InferWinogradProduct(const Call& call, const BlockBuilder& builder) {
 Expr LegalizeWinogradProduct(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   return builder.CallTE("winograd_product", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::WinogradProduct(args[0], args[1])};
+    return Array<Tensor>{topi::WinogradProduct(args[0], args[1], {})};
   });
 }
 
@@ -113,22 +116,47 @@ Expr LegalizeWinogradOutput(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferWinogradConv2D(const Call& call, const BlockBuilder& builder) {
+/// Spatial axes: two, or three of images with slices.
+size_t RankOfConv(const Call& call) {
+  static const Op of_slices = Op::Get("relax.nn.winograd_conv3d");
+  return call->op.same_as(of_slices) ? 3 : 2;
+}
+
+Type InferWinogradConv(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
-  CheckRank(call, 0, 4);
-  CheckRank(call, 1, 5);
+  const size_t rank = RankOfConv(call);
+  const auto of_image = static_cast<int64_t>(rank) + 2;
+  CheckRank(call, 0, of_image);
+  CheckRank(call, 1, static_cast<int64_t>(rank) + 3);
   const TensorTypeNode* data = TensorArg(call, 0);
   const DataType dtype = data->dtype;
   if (TensorArg(call, 1)->dtype != topi::AccumulatorType(dtype))
     ThrowOpError(call, Describe(call->args[1].ty()) + " is no tensor of transformed weights for " +
                            Describe(call->args[0].ty()));
   const auto shape = ShapeOf(data), weights = ShapeOf(TensorArg(call, 1));
-  const auto* attrs = AttrsOf<WinogradConv2DAttrsNode>(call);
-  if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
-  if (!shape || !weights) return TensorType::WithNDim(4, dtype, data->vdevice);
-  CheckChannels(call, (*weights)[3], (*shape)[3], builder);
-  const Array<PrimExpr> spatial = ResultExtents(*shape, 1, attrs->padding, builder);
-  const PrimExpr &panels = (*weights)[0], &length = (*weights)[4];
+  const auto* attrs = AttrsOf<WinogradConvAttrsNode>(call);
+  if (attrs->padding.size() != 2 * rank) {
+    ThrowOpError(call, "needs a padding of " + std::string(rank == 2 ? "four" : "six") + " numbers");
+  }
+  const std::vector<int64_t> dilation = Expanded(attrs->dilation, rank);
+  const bool is_apart = std::all_of(dilation.begin(), dilation.end(), [](int64_t step) { return step > 0; });
+  if (!is_apart || (rank == 3 && dilation[0] != 1)) {
+    ThrowOpError(call, "needs positive dilations, of slices 1");
+  }
+  if (!shape || !weights) return TensorType::WithNDim(of_image, dtype, data->vdevice);
+  const auto last = static_cast<int64_t>(weights->size()) - 1;
+  CheckChannels(call, (*weights)[last - 1], (*shape)[of_image - 1], builder);
+  const Padding padding = SplitPadding(attrs->padding, rank);
+  Array<PrimExpr> result = {(*shape)[0]};
+  if (rank == 3) {
+    const PrimExpr slices = (*shape)[1] + (padding.before[0] + padding.after[0] + 1) - (*weights)[3];
+    result.push_back(builder.analyzer().Simplify(slices));
+  }
+  for (const PrimExpr& extent : ResultExtents(*shape, 1, padding, dilation, builder)) result.push_back(extent);
+  for (const PrimExpr& extent : result) {
+    if (const auto known = AsConstInt(extent); known && *known < 0) ThrowOpError(call, "has windows beyond its image");
+  }
+  const PrimExpr &panels = (*weights)[0], &length = (*weights)[last];
   const PrimExpr channels =
       attrs->channels == 0 ? builder.analyzer().Simplify(panels * length) : PrimExpr(I64(attrs->channels));
   arith::Analyzer& analyzer = builder.analyzer();
@@ -136,16 +164,20 @@ Type InferWinogradConv2D(const Call& call, const BlockBuilder& builder) {
     ThrowOpError(call, std::to_string(attrs->channels) + " channels do not fill the panels of weights " +
                            Describe(call->args[1].ty()));
   }
-  return TensorType({(*shape)[0], spatial[0], spatial[1], channels}, dtype, data->vdevice);
+  result.push_back(channels);
+  return TensorType(result, dtype, data->vdevice);
 }
 
-Expr LegalizeWinogradConv2D(BlockBuilder& builder, const Call& call) {
+Expr LegalizeWinogradConv(BlockBuilder& builder, const Call& call) {
   const auto* result = call.ty().as<TensorTypeNode>();
   if (!ShapesKnown(call) || result == nullptr || !result->has_shape()) return call;
-  const Padding padding = SplitPadding(AttrsOf<WinogradConv2DAttrsNode>(call)->padding, 2);
-  return builder.CallTE("winograd_conv2d", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::WinogradConv2D(args[0], args[1], padding.before,
-                                              {(*result->shape)[1], (*result->shape)[2], (*result->shape)[3]})};
+  const auto* attrs = AttrsOf<WinogradConvAttrsNode>(call);
+  const size_t rank = RankOfConv(call);
+  const Padding padding = SplitPadding(attrs->padding, rank);
+  const Array<PrimExpr> extents((*result->shape).begin() + 1, (*result->shape).end());
+  return builder.CallTE("winograd_conv" + std::to_string(rank) + "d", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{
+        topi::WinogradConv(args[0], args[1], padding.before, Expanded(attrs->dilation, rank), extents)};
   });
 }
 
@@ -162,9 +194,14 @@ std::vector<OpInfo> NNWinogradOps() {
        LegalizeWinogradOutput},
       {"nn.winograd_conv2d",
        {"data", "weights"},
-       "deuteron.relax.WinogradConv2DAttrs",
-       InferWinogradConv2D,
-       LegalizeWinogradConv2D},
+       "deuteron.relax.WinogradConvAttrs",
+       InferWinogradConv,
+       LegalizeWinogradConv},
+      {"nn.winograd_conv3d",
+       {"data", "weights"},
+       "deuteron.relax.WinogradConvAttrs",
+       InferWinogradConv,
+       LegalizeWinogradConv},
   };
 }
 
@@ -188,11 +225,25 @@ Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_
   return MakeCall("nn.winograd_output", {std::move(products)}, WinogradOutputAttrs(std::move(attrs)));
 }
 
-Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding, int64_t channels) {
-  auto attrs = MakeNode<WinogradConv2DAttrsNode>();
-  attrs->padding = Array<int64_t>(padding.begin(), padding.end());
-  attrs->channels = channels;
-  return MakeCall("nn.winograd_conv2d", {std::move(data), std::move(weights)}, WinogradConv2DAttrs(std::move(attrs)));
+namespace {
+
+Expr MakeWinogradConv(const char* name, Expr data, Expr weights, const WinogradConvOptions& options) {
+  auto attrs = MakeNode<WinogradConvAttrsNode>();
+  attrs->padding = ToArray(options.padding);
+  const bool is_dilated =
+      std::any_of(options.dilation.begin(), options.dilation.end(), [](int64_t step) { return step != 1; });
+  if (is_dilated) attrs->dilation = ToArray(options.dilation);
+  attrs->channels = options.channels;
+  return MakeCall(name, {std::move(data), std::move(weights)}, WinogradConvAttrs(std::move(attrs)));
+}
+
+}  // namespace
+
+Expr WinogradConv2D(Expr data, Expr weights, const WinogradConvOptions& options) {
+  return MakeWinogradConv("nn.winograd_conv2d", std::move(data), std::move(weights), options);
+}
+Expr WinogradConv3D(Expr data, Expr weights, const WinogradConvOptions& options) {
+  return MakeWinogradConv("nn.winograd_conv3d", std::move(data), std::move(weights), options);
 }
 
 }  // namespace nn

@@ -87,15 +87,17 @@ double OfDepthwise(const CostModel& costs, const ConvWork& work, ImageLayout lay
 }  // namespace
 
 std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
-  if (!work.may_transform || work.products_at_once != 1 || work.result.size() != 2) return std::nullopt;
-  if (!work.has_known_sides && layout != ImageLayout::kChannelsLast) return std::nullopt;
+  const size_t rank = work.result.size();
+  if (!work.may_transform || work.products_at_once != 1 || rank < 2) return std::nullopt;
+  if (!work.has_known_sides && (rank == 3 || layout != ImageLayout::kChannelsLast)) return std::nullopt;
   return PlanWinograd(costs.machine(), {.weights = work.weights,
                                         .weight_bytes = work.weight_bytes,
                                         .strides = work.strides,
                                         .dilation = work.dilation,
                                         .groups = work.groups,
-                                        .height = work.result[0],
-                                        .width = work.result[1],
+                                        .slices = rank == 3 ? work.result[0] : 1,
+                                        .height = work.result[rank - 2],
+                                        .width = work.result[rank - 1],
                                         .channels_last = layout == ImageLayout::kChannelsLast,
                                         .all_images = work.images * work.expected_runs});
 }
@@ -119,7 +121,7 @@ double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLa
   }
   if (const auto plan = TransformedTiles(costs, work, layout)) {
     // Of every tile of weights 16 numbers are read, of which few are used again soon.
-    const auto weights = static_cast<double>(16 * work.weights[0] * work.weights[1]) * sizeof(float);
+    const double weights = 16 * Product(work.weights, 0) / 9 * sizeof(float);
     const double computing = costs.SecondsOfCycles(static_cast<double>(work.images) * plan->cycles);
     return costs.Overlapped(computing, costs.SecondsToMove(weights)) / costs.SecondsOfCycles(1);
   }

@@ -6,6 +6,7 @@
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/conv_cost.h"
+#include "deuteron/tir/winograd_tiles.h"
 
 namespace deuteron::tir {
 namespace {
@@ -163,6 +164,17 @@ TEST(PlanWinograd, ChargesFewRunsForTheTransformOfWeights) {
   EXPECT_TRUE(pays(0));
   EXPECT_FALSE(pays(1));
   EXPECT_TRUE(pays(100));
+}
+
+/// Of dilated windows the last tiles have one row or column each where the image does not divide into pairs of them.
+TEST(PlanWinograd, CountsTilesOfDilatedWindows) {
+  EXPECT_EQ(WinogradTilesOf(7, 1), 4);
+  EXPECT_EQ(WinogradTilesOf(8, 4), 4);
+  EXPECT_EQ(WinogradTilesOf(65, 4), 33);
+  EXPECT_EQ(WinogradTilesOf(67, 4), 35);
+  EXPECT_EQ(WinogradTilesOf(69, 4), 36);
+  EXPECT_EQ(WinogradTilesOf(65, 36), 36);
+  EXPECT_EQ(WinogradTilesOf(20, 24), 20);
 }
 
 TEST(CyclesOfConvolution, ChargePlanesThatCompeteForPlaces) {

@@ -5,9 +5,11 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
+#include "deuteron/tir/winograd_tiles.h"
 
 namespace deuteron::tir {
 namespace {
@@ -80,10 +82,8 @@ int64_t WinogradPanel(const CostModel& costs, int64_t results, bool is_open) {
 std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const WinogradTiles& tiles) {
   constexpr int64_t kPlanes = 16;
   const int64_t lanes = costs.machine().Lanes(32);
-  const int64_t bytes_of_tile = kPlanes * static_cast<int64_t>(sizeof(float)) * (tiles.channels + tiles.panel);
-  const int64_t most = costs.PanelBytes() / bytes_of_tile;
-  const int64_t panels = (tiles.results + tiles.panel - 1) / tiles.panel;
-  const double bytes_of_panel = static_cast<double>(kPlanes * tiles.channels * tiles.panel) * sizeof(float);
+  const int64_t panels = (tiles.results + tiles.panel - 1) / tiles.panel, terms = tiles.taps * tiles.channels;
+  const double bytes_of_panel = static_cast<double>(kPlanes * terms * tiles.panel) * sizeof(float);
   // Of the products of so many tiles with a panel.
   std::map<int64_t, double> products;
   const auto of_products = [&](int64_t count) {
@@ -91,7 +91,7 @@ std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const W
     if (is_new) {
       const int64_t vectors = (tiles.panel + lanes - 1) / lanes;
       const double step = costs.BestTileRows(count, costs.MostRows(vectors), vectors).cycles;
-      found->second = kPlanes * static_cast<double>(tiles.channels * count * vectors) * step;
+      found->second = kPlanes * static_cast<double>(terms * count * vectors) * step;
     }
     return found->second;
   };
@@ -100,32 +100,43 @@ std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const W
   const double moving = all_weights <= static_cast<double>(costs.BesidePanelBytes())
                             ? 0
                             : costs.SecondsToMove(all_weights) / costs.SecondsOfCycles(1) / static_cast<double>(panels);
-  const auto of_block = [&](int64_t count, int64_t groups) {
+  // A block has `count` tiles in each of `slices` of the result, whose windows see some more of the image.
+  const auto of_block = [&](int64_t count, int64_t slices, int64_t groups) {
     const double vectors = static_cast<double>(kPlanes * count) / static_cast<double>(lanes);
-    const double transform = vectors * static_cast<double>(tiles.channels) * kCyclesOfTransformed;
-    const double finish = vectors * static_cast<double>(tiles.panel) * kCyclesOfResult;
-    const double of_panel = costs.Overlapped(of_products(count), moving) + finish;
+    const auto seen = static_cast<double>(slices + tiles.taps - 1);
+    const double transform = vectors * seen * static_cast<double>(tiles.channels) * kCyclesOfTransformed;
+    const double finish = vectors * static_cast<double>(slices * tiles.panel) * kCyclesOfResult;
+    const double of_panel = costs.Overlapped(of_products(count * slices), moving) + finish;
     return transform + of_panel * static_cast<double>(panels) / static_cast<double>(groups);
   };
   const int64_t threads = std::max<int64_t>(costs.machine().threads, 1);
   std::optional<WinogradBlock> best;
-  for (const int64_t down : LengthsOfParts(tiles.down)) {
-    for (const int64_t across : LengthsOfParts(tiles.across)) {
-      if (down * across > most) break;
-      const int64_t rows = (tiles.down + down - 1) / down, columns = (tiles.across + across - 1) / across;
-      const int64_t last_row = tiles.down - (rows - 1) * down, last_column = tiles.across - (columns - 1) * across;
-      for (int64_t groups = 1; groups <= std::min(panels, threads); ++groups) {
-        if (panels % groups != 0) continue;
-        const auto full_rows = static_cast<double>(rows - 1), full_columns = static_cast<double>(columns - 1);
-        const double of_image = full_rows * full_columns * of_block(down * across, groups) +
-                                full_rows * of_block(down * last_column, groups) +
-                                full_columns * of_block(last_row * across, groups) +
-                                of_block(last_row * last_column, groups);
-        const int64_t pieces = tiles.images * rows * columns * groups;
-        const int64_t turns = (pieces + threads - 1) / threads;
-        const double idle = static_cast<double>(turns * threads) / static_cast<double>(pieces);
-        const double cycles = of_image * static_cast<double>(tiles.images * groups) * idle;
-        if (!best || cycles < best->cycles) best = WinogradBlock{down, across, groups, cycles};
+  const auto try_block = [&](int64_t slices, int64_t down, int64_t across) {
+    const int64_t rows = (tiles.down + down - 1) / down, columns = (tiles.across + across - 1) / across;
+    const int64_t last_row = tiles.down - (rows - 1) * down, last_column = tiles.across - (columns - 1) * across;
+    const int64_t stacks = tiles.images * (tiles.slices / slices);
+    for (int64_t groups = 1; groups <= std::min(panels, threads); ++groups) {
+      if (panels % groups != 0) continue;
+      const auto full_rows = static_cast<double>(rows - 1), full_columns = static_cast<double>(columns - 1);
+      const double of_image = full_rows * full_columns * of_block(down * across, slices, groups) +
+                              full_rows * of_block(down * last_column, slices, groups) +
+                              full_columns * of_block(last_row * across, slices, groups) +
+                              of_block(last_row * last_column, slices, groups);
+      const int64_t pieces = stacks * rows * columns * groups;
+      const int64_t turns = (pieces + threads - 1) / threads;
+      const double idle = static_cast<double>(turns * threads) / static_cast<double>(pieces);
+      const double cycles = of_image * static_cast<double>(stacks * groups) * idle;
+      if (!best || cycles < best->cycles) best = WinogradBlock{down, across, slices, groups, cycles};
+    }
+  };
+  for (int64_t slices = 1; slices <= tiles.slices; ++slices) {
+    if (tiles.slices % slices != 0) continue;
+    const int64_t of_tile = (slices + tiles.taps - 1) * tiles.channels + slices * tiles.panel;
+    const int64_t most = costs.PanelBytes() / (kPlanes * static_cast<int64_t>(sizeof(float)) * of_tile);
+    for (const int64_t down : LengthsOfParts(tiles.down)) {
+      for (const int64_t across : LengthsOfParts(tiles.across)) {
+        if (down * across > most) break;
+        try_block(slices, down, across);
       }
     }
   }
@@ -140,30 +151,42 @@ bool MayTransform(DataType weights, const Target& target) {
 }
 
 std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv) {
-  const std::vector<int64_t> ones = {1, 1};
-  if (conv.weights.size() != 4 || conv.weights[2] != 3 || conv.weights[3] != 3 || conv.strides != ones ||
-      conv.dilation != ones || conv.groups != 1) {
+  const size_t rank = conv.strides.size();
+  const bool has_slices = rank == 3;
+  const auto is_one = [](int64_t step) { return step == 1; };
+  if ((rank != 2 && rank != 3) || conv.weights.size() != rank + 2 || conv.weights[rank] != 3 ||
+      conv.weights[rank + 1] != 3 || !std::all_of(conv.strides.begin(), conv.strides.end(), is_one) ||
+      conv.groups != 1) {
     return std::nullopt;
   }
+  const bool is_dilated = !std::all_of(conv.dilation.begin(), conv.dilation.end(), is_one);
+  if ((is_dilated || has_slices) && !conv.channels_last) return std::nullopt;
+  if (has_slices && (is_dilated || conv.is_open)) return std::nullopt;
   const CostModel costs(machine);
   const int64_t lanes = machine.Lanes(32);
-  WinogradPlan plan{.tiles_down = (conv.height + 1) / 2, .tiles_across = (conv.width + 1) / 2};
+  WinogradPlan plan{.tiles_down = WinogradTilesOf(conv.height, conv.dilation[rank - 2]),
+                    .tiles_across = WinogradTilesOf(conv.width, conv.dilation[rank - 1])};
   const auto more_bytes = static_cast<double>(16 * sizeof(float)) - static_cast<double>(9 * conv.weight_bytes);
   const double more_weights = more_bytes * Elements(conv.weights) / 9 / machine.CopiedBytesPerCycle();
   double once = 0;
   if (conv.all_images > 0) {
-    once = kSecondsOfPair * machine.ghz * 1e9 * static_cast<double>(conv.weights[0] * conv.weights[1]) /
-           static_cast<double>(conv.all_images);
+    once = kSecondsOfPair * machine.ghz * 1e9 * Elements(conv.weights) / 9 / static_cast<double>(conv.all_images);
   }
   double direct = 0;
   if (conv.channels_last) {
-    const auto depth = static_cast<double>(9 * conv.weights[1]);
-    direct = static_cast<double>(conv.height) * costs.CyclesOfProduct(conv.width, depth, conv.weights[0]);
-    const auto block = ChooseWinogradBlock(costs, {.down = plan.tiles_down,
-                                                   .across = plan.tiles_across,
-                                                   .channels = conv.weights[1],
-                                                   .results = conv.weights[0],
-                                                   .panel = WinogradPanel(costs, conv.weights[0], conv.is_open)});
+    const int64_t taps = has_slices ? conv.weights[2] : 1;
+    const auto depth = static_cast<double>(9 * taps * conv.weights[1]);
+    direct = static_cast<double>(conv.slices * conv.height) * costs.CyclesOfProduct(conv.width, depth, conv.weights[0]);
+    WinogradTiles tiles{.down = plan.tiles_down,
+                        .across = plan.tiles_across,
+                        .slices = conv.slices,
+                        .taps = taps,
+                        .channels = conv.weights[1],
+                        .results = conv.weights[0],
+                        .panel = WinogradPanel(costs, conv.weights[0], conv.is_open || is_dilated)};
+    // Tiles of dilated windows are in runs, one line's behind the other's.
+    if (is_dilated) tiles.across *= std::exchange(tiles.down, 1);
+    const auto block = ChooseWinogradBlock(costs, tiles);
     if (conv.weights[1] % lanes != 0 || !block) return std::nullopt;
     plan.cycles = block->cycles + more_weights;
   } else {

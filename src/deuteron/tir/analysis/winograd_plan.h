@@ -1,5 +1,6 @@
 /// \file
-/// Whether a convolution of 3 × 3 windows is computed by products of transformed tiles.
+/// Whether a convolution of 3 × 3 windows, or of windows that are so in the last two of three axes, is computed by
+/// products of transformed tiles.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@ namespace deuteron::tir {
 /// where the target does not multiply pairs of these.
 bool MayTransform(DataType weights, const Target& target);
 
-/// A convolution in two spatial axes by constant weights.
+/// A convolution in two spatial axes, or three, by constant weights.
 struct PlaneConv {
-  /// Output and input channels, rows and columns of the window.
+  /// Output and input channels, slices, if the image has some, rows and columns of the window.
   std::vector<int64_t> weights;
   /// Of one weight.
   int64_t weight_bytes = 4;
@@ -25,6 +26,7 @@ struct PlaneConv {
   std::vector<int64_t> dilation;
   int64_t groups = 1;
   /// Of the result.
+  int64_t slices = 1;
   int64_t height = 0;
   int64_t width = 0;
   /// Whether the image has its channels last, and the products vectors of channels.
@@ -44,8 +46,9 @@ struct WinogradPlan {
   double cycles = 0;
 };
 
-/// Nothing for other windows than 3 × 3, strides, dilation and groups, and where the direct sum takes no longer: the
-/// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory.
+/// Nothing for windows of other rows and columns than three, strides, groups, dilation and slices with channels first,
+/// and where the direct sum takes no longer: the transforms take as long for few channels as for many, weights that are
+/// 16/9 as large are read from memory, and of dilated windows some tiles are half empty.
 std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv);
 
 /// Channels of a panel of transformed weights for so many results, which a register tile reads side by side: whole
@@ -59,6 +62,9 @@ struct WinogradTiles {
   /// Of one image.
   int64_t down = 0;
   int64_t across = 0;
+  /// Slices of the result, and of a window.
+  int64_t slices = 1;
+  int64_t taps = 1;
   /// Channels of the image and of the result, and those of a panel.
   int64_t channels = 0;
   int64_t results = 0;
@@ -67,9 +73,10 @@ struct WinogradTiles {
 
 /// What a thread computes at a time.
 struct WinogradBlock {
-  /// Tiles of the block; the last ones may have fewer.
+  /// Tiles of the block; the last ones may have fewer. Of each in so many slices of the result, which divide them.
   int64_t down = 0;
   int64_t across = 0;
+  int64_t slices = 1;
   /// The panels of weights are in so many groups, which divide them; a block is transformed for each anew.
   int64_t groups = 1;
   /// Of a core, for all images.

@@ -6,7 +6,10 @@
 ///                            y = nn.winograd_output(m)
 ///
 /// or, where channels are last, one operator, y = nn.winograd_conv2d(x, u), whose kernel keeps transformed tiles in the
-/// cache (tir/schedule/rules/winograd.cc).
+/// cache (tir/schedule/rules/winograd.cc). There windows may be dilated: the elements of a tile are as far apart as
+/// those of the window (tir/winograd_tiles.h). Of images with slices, windows of t × 3 × 3 become nn.winograd_conv3d:
+/// each slice of the window is transformed by itself, and what their products give is summed up before the transform
+/// back.
 ///
 /// A tile of 2 × 2 elements of the result takes 16 multiplications for each channel instead of 36 (topi/winograd.h).
 /// Each sum is over the channels alone; the transforms add what is of the same size, so that results are about as
@@ -14,8 +17,9 @@
 ///
 /// Of float16 and bfloat16 all of this is float32, and what the convolution stores is rounded once, as it is in others.
 ///
-/// It must not touch windows that are computed at run time, strides, dilation or groups, integers or float64, images of
-/// symbolic size with their channels first (the batch may be symbolic), or convolutions for which the cost
+/// It must not touch windows that are computed at run time, strides or groups, dilation along slices or with channels
+/// first, integers or float64, images of symbolic size with slices or with their channels first (the batch may be
+/// symbolic), or convolutions for which the cost
 /// model sees no gain: the transforms take as long for few channels as for many, weights that are 16/9 as large (of 16
 /// bits 32/9) are read from memory, and of few runs each bears a part of the transform of weights. Where weights are
 /// bfloat16, or the precision that is asked for is, and the target multiplies pairs of these (PackWeights), there is
@@ -51,36 +55,43 @@ class WinogradConverter : public EmittingRewriter {
  private:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     const auto* call = BoundValue(binding).as<CallNode>();
-    const auto* attrs = call == nullptr ? nullptr : call->attrs.as<Conv2DAttrsNode>();
+    const auto* attrs = call == nullptr ? nullptr : call->attrs.as<ConvAttrsNode>();
     if (attrs == nullptr || !builder_.InDataflowBlock() || !Convert(binding, call, attrs, out)) {
       SeqRewriter::RewriteBinding(binding, out);
     }
   }
 
   /// False if the call is not of the kind, or better left as it is.
-  bool Convert(const Binding& binding, const CallNode* call, const Conv2DAttrsNode* attrs, Bindings* out) {
+  bool Convert(const Binding& binding, const CallNode* call, const ConvAttrsNode* attrs, Bindings* out) {
+    static const Op of_planes = Op::Get("relax.nn.conv2d"), of_slices = Op::Get("relax.nn.conv3d");
+    const bool has_slices = call->op.same_as(of_slices);
+    if (!has_slices && !call->op.same_as(of_planes)) return false;
     const auto* weights = call->args[1].as<ConstantNode>();
     const auto* result = binding->var.ty().as<TensorTypeNode>();
     if (weights == nullptr || result == nullptr || !result->has_shape()) return false;
+    const size_t rank = has_slices ? 3 : 2;
     const std::string layout(attrs->data_layout);
-    const bool is_last = layout == "NHWC";
-    const bool is_plain = (is_last || layout == "NCHW") && attrs->kernel_layout == "OIHW" &&
+    const bool is_last = layout == (has_slices ? "NDHWC" : "NHWC");
+    const bool is_plain = (is_last || layout == "NCHW") && attrs->kernel_layout == (has_slices ? "OIDHW" : "OIHW") &&
                           (attrs->out_layout.empty() || attrs->out_layout == layout);
     const auto window = weights->data.shape();
     const DataType dtype(weights->data.dtype());
-    const int64_t first = is_last ? 1 : 2;
+    const int64_t first = is_last ? static_cast<int64_t>(rank) - 1 : 2;
     const PrimExpr &rows = (*result->shape)[first], &columns = (*result->shape)[first + 1];
-    const bool is_known = AsConstInt(rows) && AsConstInt(columns);
+    const auto slices = has_slices ? AsConstInt((*result->shape)[1]) : int64_t{1};
+    const bool is_known = AsConstInt(rows) && AsConstInt(columns) && slices;
     const bool is_taken = tir::MayTransform(dtype, Target::Current()) && result->dtype == dtype;
-    if (!is_plain || !is_taken || !(is_known || is_last)) return false;
+    if (!is_plain || !is_taken || !(is_known || (is_last && !has_slices))) return false;
     const int64_t height = tir::AssumedExtent(rows, tir::kUnknownSide);
     const int64_t width = tir::AssumedExtent(columns, tir::kUnknownSide);
     const int64_t images = tir::AssumedExtent((*result->shape)[0], 1);
+    const std::vector<int64_t> dilation = Expanded(attrs->dilation, rank);
     const auto plan = tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
                                                                     .weight_bytes = dtype.bytes(),
-                                                                    .strides = Expanded(attrs->strides, 2),
-                                                                    .dilation = Expanded(attrs->dilation, 2),
+                                                                    .strides = Expanded(attrs->strides, rank),
+                                                                    .dilation = dilation,
                                                                     .groups = attrs->groups,
+                                                                    .slices = *slices,
                                                                     .height = height,
                                                                     .width = width,
                                                                     .channels_last = is_last,
@@ -88,13 +99,18 @@ class WinogradConverter : public EmittingRewriter {
                                                                     .all_images = images * expected_runs_});
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
-    const Padding of_sides = SplitPadding(attrs->padding, 2);
-    const std::vector<int64_t> padding = {of_sides.before[0], of_sides.before[1], of_sides.after[0], of_sides.after[1]};
+    const Padding sides = SplitPadding(attrs->padding, rank);
+    std::vector<int64_t> padding = sides.before;
+    padding.insert(padding.end(), sides.after.begin(), sides.after.end());
     const auto kernel = GetRef<Constant>(weights);
     Expr value;
     if (is_last) {
-      const int64_t panel = tir::WinogradPanel(tir::CostModel(Target::Current().machine), window[0], !is_known);
-      value = builder_.Normalize(nn::WinogradConv2D(call->args[0], Once(kernel, panel), padding, window[0]));
+      const bool is_dilated = std::any_of(dilation.begin(), dilation.end(), [](int64_t step) { return step != 1; });
+      const int64_t panel =
+          tir::WinogradPanel(tir::CostModel(Target::Current().machine), window[0], !is_known || is_dilated);
+      const nn::WinogradConvOptions options{.padding = padding, .dilation = dilation, .channels = window[0]};
+      value = (has_slices ? nn::WinogradConv3D : nn::WinogradConv2D)(call->args[0], Once(kernel, panel), options);
+      value = builder_.Normalize(value);
     } else {
       const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
       const Var products = Emit(nn::WinogradProduct(Once(kernel, 0), transformed), call->span, out);
@@ -124,35 +140,42 @@ class WinogradConverter : public EmittingRewriter {
                        [](int64_t pair) { return pair; });
   }
 
-  /// (k, c, 3, 3) as (⌈k / l⌉, 4, 4, c, l): what a tile of registers reads, and what it reads next, is one run of
-  /// memory. The last panel is filled up with zeros.
+  /// (k, c, 3, 3) as (⌈k / l⌉, 4, 4, c, l), and (k, c, t, 3, 3) as (⌈k / l⌉, 4, 4, t, c, l): what a tile of registers
+  /// reads, and what it reads next, is one run of memory. The last panel is filled up with zeros.
   static Constant InPanels(const Constant& weights, int64_t length) {
     const auto shape = weights->data.shape();
     constexpr int64_t kSide = topi::kWinogradTile;
-    const int64_t k = shape[0], c = shape[1], panels = (k + length - 1) / length;
-    Constant made = Transformed(weights, {panels, kSide, kSide, c, length}, c * length, [=](int64_t pair) {
-      const int64_t result = pair / c, panel = result / length;
-      return (panel * kSide * kSide * c + pair % c) * length + result % length;
+    const bool has_taps = shape.size() == 5;
+    const int64_t k = shape[0], c = shape[1], taps = has_taps ? shape[2] : 1, panels = (k + length - 1) / length;
+    std::vector<int64_t> made_shape = {panels, kSide, kSide};
+    if (has_taps) made_shape.push_back(taps);
+    made_shape.insert(made_shape.end(), {c, length});
+    const int64_t rows = kSide * kSide * taps * c;
+    Constant made = Transformed(weights, made_shape, taps * c * length, [=](int64_t slice) {
+      const int64_t tap = slice % taps, channel = slice / taps % c, result = slice / taps / c;
+      return (result / length * rows + tap * c + channel) * length + result % length;
     });
-    auto* row = static_cast<float*>(made->data.data_ptr()) + (panels - 1) * kSide * kSide * c * length;
+    auto* row = static_cast<float*>(made->data.data_ptr()) + (panels - 1) * rows * length;
     const int64_t of_last = k - (panels - 1) * length;
-    for (int64_t i = 0; i < kSide * kSide * c; ++i, row += length) std::fill(row + of_last, row + length, 0.0F);
+    for (int64_t i = 0; i < rows; ++i, row += length) std::fill(row + of_last, row + length, 0.0F);
     return made;
   }
 
   static Constant Transformed(const Constant& weights, const ffi::Shape& shape, int64_t plane,
                               const std::function<int64_t(int64_t)>& position) {
-    const auto channels = weights->data.shape();
+    const int64_t results = weights->data.shape()[0];
     Tensor transformed = runtime::AllocTensor(shape, DataType::Float(32));
     const Tensor data = ContiguousData(weights);
     const char* from = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
     const DataType dtype(weights->data.dtype());
     auto* to = static_cast<float*>(transformed.data_ptr());
-    MakeInParallel(channels[0], transformed.numel() * 4, [&](int64_t begin, int64_t end) {
-      const int64_t first = begin * channels[1];
+    // Windows, or slices of them, of one result.
+    const int64_t of_result = weights->data.numel() / results / 9;
+    MakeInParallel(results, transformed.numel() * 4, [&](int64_t begin, int64_t end) {
+      const int64_t first = begin * of_result;
       topi::WinogradWeights(
-          from + first * 9 * dtype.bytes(), dtype, end * channels[1] - first, plane,
-          [&](int64_t pair) { return position(first + pair); }, to);
+          from + first * 9 * dtype.bytes(), dtype, end * of_result - first, plane,
+          [&](int64_t slice) { return position(first + slice); }, to);
     });
     LetGoOfData(weights);
     return Constant(std::move(transformed), weights->span);

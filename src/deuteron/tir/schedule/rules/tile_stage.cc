@@ -14,11 +14,13 @@ constexpr const char* kViews = "an operand is read at an index that is no sum of
 
 }  // namespace
 
-Var TileValues::Bind(const IterVar& iter, const PrimExpr& extent, const PrimExpr& first) {
+Var TileValues::Bind(const IterVar& iter, const PrimExpr& extent, const PrimExpr& first, int64_t step) {
   const Var var(iter->var->name_hint, iter->var.dtype());
   iters.push_back(IterVar(Range::FromMinExtent(iter->dom->min, extent), var, iter->type));
-  inner[iter->var] = var;
-  all[iter->var] = IsZero(first) ? PrimExpr(var) : first + PrimExpr(var);
+  const PrimExpr place = step == 1 ? PrimExpr(var) : PrimExpr(var) * step;
+  if (step != 1) steps.emplace(var.get(), step);
+  inner[iter->var] = place;
+  all[iter->var] = IsZero(first) ? place : first + place;
   zero[var] = I64(0);
   return var;
 }
@@ -93,9 +95,11 @@ class TileStage::Mutator : public StmtExprMutator {
       return {it->second.part, own};
     }
     Array<PrimExpr> own, offset, shape;
+    std::vector<int64_t> steps;
     for (size_t dim = 0; dim < indices.size(); ++dim) {
       const PrimExpr& index = indices[static_cast<int64_t>(dim)];
       shape.push_back(buffer->shape[static_cast<int64_t>(dim)]);
+      steps.push_back(1);
       PostOrderVisit(index, [&](const PrimExpr& node) { failed_ |= node->kind == ExprKind::kBufferLoad; });
       if (!values_.has_views || UsesVar(index, [&](const VarNode* var) { return var == values_.clamped; })) {
         own.push_back(Substitute(index, values_.all));
@@ -113,10 +117,15 @@ class TileStage::Mutator : public StmtExprMutator {
       offset.push_back(is_sum ? begin : I64(0));
       if (IsZero(own.back())) shape.Set(static_cast<int64_t>(dim), I64(1));
       for (const IterVar& iter : values_.iters) {
+        const int64_t step = values_.StepOf(iter->var);
+        if (step != 1 && ExprEqual(own.back(), iter->var * step)) {
+          own.Set(static_cast<int64_t>(dim), iter->var);
+          steps.back() = step;
+        }
         if (own.back().same_as(iter->var)) shape.Set(static_cast<int64_t>(dim), iter->dom->extent);
       }
     }
-    return {stage_.ViewOf(buffer, offset, shape), own};
+    return {stage_.ViewOf(buffer, offset, shape, steps), own};
   }
 
   TileStage& stage_;
@@ -158,8 +167,10 @@ class TileStage::Placer : public StmtExprMutator {
     Array<Range> ranges;
     for (size_t i = 0; i < visited->region.size(); ++i) {
       const auto at = static_cast<int64_t>(i);
-      ranges.push_back(
-          Range::FromMinExtent(visited->region[at]->min + it->second->offset[at], visited->region[at]->extent));
+      const int64_t step = it->second->steps[i];
+      const PrimExpr &min = visited->region[at]->min, &extent = visited->region[at]->extent;
+      ranges.push_back(step == 1 ? Range::FromMinExtent(min + it->second->offset[at], extent)
+                                 : Range::FromMinExtent(min * step + it->second->offset[at], (extent - 1) * step + 1));
     }
     return BufferRegion(it->second->whole, ranges);
   }
@@ -181,7 +192,8 @@ class TileStage::Placer : public StmtExprMutator {
     Array<PrimExpr> shifted;
     for (size_t i = 0; i < indices.size(); ++i) {
       const auto at = static_cast<int64_t>(i);
-      shifted.push_back(IsZero(view.offset[at]) ? indices[at] : indices[at] + view.offset[at]);
+      const PrimExpr index = view.steps[i] == 1 ? indices[at] : indices[at] * view.steps[i];
+      shifted.push_back(IsZero(view.offset[at]) ? index : index + view.offset[at]);
     }
     return shifted;
   }
@@ -223,22 +235,31 @@ void TileStage::AddBlock(SBlock block) {
   nests_.push_back(schedule::MakeNest(WithDetectedRegions(std::move(block)), /*unit_loops=*/true));
 }
 
-Buffer TileStage::ViewOf(const Buffer& whole, const Array<PrimExpr>& offset, const Array<PrimExpr>& shape) {
+Buffer TileStage::ViewOf(const Buffer& whole, const Array<PrimExpr>& offset, const Array<PrimExpr>& shape,
+                         const std::vector<int64_t>& steps) {
   const auto same = [](const Array<PrimExpr>& a, const Array<PrimExpr>& b) {
     return std::equal(a.begin(), a.end(), b.begin(),
                       [](const PrimExpr& x, const PrimExpr& y) { return ExprEqual(x, y); });
   };
+  std::vector<int64_t> apart = steps;
+  apart.resize(whole->shape.size(), 1);
   for (const View& view : views_) {
-    if (view.whole.same_as(whole) && same(offset, view.offset) && same(shape, view.part->shape)) return view.part;
+    if (view.whole.same_as(whole) && same(offset, view.offset) && same(shape, view.part->shape) && view.steps == apart)
+      return view.part;
   }
   Array<PrimExpr> strides = whole->strides;
-  if (strides.empty() && !same(shape, whole->shape)) {
+  const bool is_apart = std::any_of(apart.begin(), apart.end(), [](int64_t step) { return step != 1; });
+  if (strides.empty() && (is_apart || !same(shape, whole->shape))) {
     std::vector<PrimExpr> steps(whole->shape.size(), I64(1));
     for (size_t dim = steps.size(); dim-- > 1;) steps[dim - 1] = steps[dim] * whole->shape[static_cast<int64_t>(dim)];
     strides = Array<PrimExpr>(steps.begin(), steps.end());
   }
+  for (size_t dim = 0; is_apart && dim < apart.size(); ++dim) {
+    const auto at = static_cast<int64_t>(dim);
+    strides.Set(at, strides[at] * apart[dim]);
+  }
   views_.push_back(
-      {whole, Buffer(whole->name, whole->dtype, shape, whole->scope, strides, whole->elem_offset), offset});
+      {whole, Buffer(whole->name, whole->dtype, shape, whole->scope, strides, whole->elem_offset), offset, apart});
   return views_.back().part;
 }
 

@@ -24,6 +24,8 @@ struct TileValues {
   ExprVarMap zero;
   /// The tile's iterators, in order.
   Array<IterVar> iters;
+  /// Of the tile's iterators: from one value to the next so many of the block's, if not one.
+  std::unordered_map<const VarNode*, int64_t> steps;
   /// The iterator of the block that counts more than there may be.
   const VarNode* clamped = nullptr;
   /// Whether operands become views of the part that the tile reads: indices of these count from its first element.
@@ -31,8 +33,13 @@ struct TileValues {
   /// Whether they are tensors as they are where an index is no sum of the tile's and its own (rows of an image, say).
   bool has_wholes = false;
 
-  /// An iterator of the block that becomes one of the tile, of this extent, which begins at `first`.
-  Var Bind(const IterVar& iter, const PrimExpr& extent, const PrimExpr& first);
+  /// An iterator of the block that becomes one of the tile, of this extent, which begins at `first`; from one value to
+  /// the next it is a `step`.
+  Var Bind(const IterVar& iter, const PrimExpr& extent, const PrimExpr& first, int64_t step = 1);
+  int64_t StepOf(const Var& var) const {
+    const auto it = steps.find(var.get());
+    return it == steps.end() ? 1 : it->second;
+  }
   /// An iterator of the block that has one value in the tile.
   void Fix(const IterVar& iter, const PrimExpr& value);
 };
@@ -48,8 +55,10 @@ class TileStage {
   }
   /// A buffer of the stage alone.
   void Allocate(const Buffer& part) { allocated_.push_back(part); }
-  /// The part of a tensor that begins at `offset` and has this shape, as a tensor.
-  Buffer ViewOf(const Buffer& whole, const Array<PrimExpr>& offset, const Array<PrimExpr>& shape);
+  /// The part of a tensor that begins at `offset` and has this shape, as a tensor, whose elements are `steps` apart in
+  /// the whole one; empty: side by side.
+  Buffer ViewOf(const Buffer& whole, const Array<PrimExpr>& offset, const Array<PrimExpr>& shape,
+                const std::vector<int64_t>& steps = {});
 
   /// Adds a block of the whole function. Null, or why not.
   const char* Add(const SBlock& block, const TileValues& values, const Replace& replace = nullptr);
@@ -72,6 +81,7 @@ class TileStage {
     Buffer whole;
     Buffer part;
     Array<PrimExpr> offset;
+    std::vector<int64_t> steps;
   };
   struct Kept {
     Buffer part;

@@ -13,9 +13,13 @@
 /// have fewer tiles than others, and have code of their own then. How many tiles a block has and which threads share
 /// panels is the choice of the model (tir/analysis/winograd_plan.h).
 ///
-/// Of an image whose size the run tells a block is a run of tiles, one line's after the other's, so long that threads
-/// have as many: only the last run has fewer. Of an image of fewer runs than threads those share the panels. The
-/// products are of as many tiles as there are; the transforms take one tile after the other.
+/// Of an image with slices a block has tiles of some of these. The slices that windows see are transformed once for
+/// all that the block computes of them.
+///
+/// Of an image whose size the run tells, and of dilated windows, a block is a run of tiles, one line's after the
+/// other's, so long that threads have as many: only the last run has fewer. Of an image of fewer runs than threads
+/// those share the panels. The products are of as many tiles as there are; the transforms take one tile after the
+/// other.
 #include <algorithm>
 #include <utility>
 
@@ -25,14 +29,13 @@
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/tile_stage.h"
 #include "deuteron/tir/schedule/state.h"
+#include "deuteron/tir/winograd_tiles.h"
 
 namespace deuteron::tir {
 namespace {
 
-/// Dimensions of transformed tiles (4, 4, n, down, across, channels) that those of a block have.
-const std::vector<int64_t> kDimsOfBlock = {0, 1, 3, 4, 5};
 /// Rows and columns of the result that a tile gives.
-constexpr int64_t kStep = 2;
+constexpr int64_t kStep = kWinogradStep;
 
 /// Along an axis of the image: the tiles and elements of the result of a block.
 struct Part {
@@ -97,7 +100,7 @@ class WinogradScheduler {
   bool Run() {
     if (!FindBlocks() || !FindExtents()) return false;
     Stmt stages;
-    if (!AsConstInt(height_) || !AsConstInt(width_)) {
+    if (!AsConstInt(height_) || !AsConstInt(width_) || IsDilated()) {
       if (!ChooseRuns() || !OfRun(&stages)) return false;
       PutTiles(&schedule_, "winograd",
                {TileIter(NumGroups(), group_), TileIter(images_, image_),
@@ -132,14 +135,14 @@ class WinogradScheduler {
     return true;
   }
 
-  /// The iterators of what is computed of the products, by dimension of the result: n, h, w, k.
+  /// The iterators of what is computed of the products, by dimension of the result: n, h, w, k, or n, d, h, w, k.
   std::optional<std::vector<IterVar>> AxesOf(const SBlock& block) const {
     const auto stored = GetStoredValue(block->body);
-    if (!stored || stored->indices.size() != 4) return std::nullopt;
+    if (!stored || stored->indices.size() != Rank() - 2) return std::nullopt;
     std::vector<IterVar> axes = ItersByIndex(block, stored->indices);
     const auto stored_at = std::count_if(axes.begin(), axes.end(), [](const IterVar& axis) { return axis.defined(); });
     if (stored_at != static_cast<int64_t>(block->iter_vars.size())) return std::nullopt;
-    for (size_t dim = 1; dim < 4; ++dim) {
+    for (size_t dim = 1; dim < axes.size(); ++dim) {
       if (!axes[dim].defined() || !ExprEqual(axes[dim]->dom->extent, stored->buffer->shape[dim])) return std::nullopt;
     }
     return axes;
@@ -148,22 +151,36 @@ class WinogradScheduler {
   bool FindExtents() {
     const SBlock product = schedule_.Get(product_);
     const Array<PrimExpr>& shape = products_->shape;
-    if (shape.size() != 6 || transformed_->shape.size() != 6) return false;
+    if ((Rank() != 6 && Rank() != 7) || transformed_->shape.size() != Rank()) return false;
     const std::vector<IterVar> axes = *AxesOf(schedule_.Get(results_[0]));
-    height_ = axes[1]->dom->extent;
-    width_ = axes[2]->dom->extent;
-    const auto channels = AsConstInt(transformed_->shape[5]), results = AsConstInt(axes[3]->dom->extent);
-    if (!channels || !results) return false;
+    const size_t rows = axes.size() - 3;
+    height_ = axes[rows]->dom->extent;
+    width_ = axes[rows + 1]->dom->extent;
+    const auto channels = AsConstInt(transformed_->shape[DimOfTiles() + 2]);
+    const auto results = AsConstInt(axes.back()->dom->extent);
+    const auto slices = HasSlices() ? AsConstInt(shape[3]) : int64_t{1};
+    if (!channels || !results || !slices) return false;
+    int64_t taps = 1;
     for (const BufferRegion& read : product->reads) {
-      if (!read->buffer.same_as(transformed_) && read->buffer->shape.size() == 5)
-        length_ = AsConstInt(read->buffer->shape[4]).value_or(0);
+      const Array<PrimExpr>& of = read->buffer->shape;
+      if (read->buffer.same_as(transformed_) || of.size() != Rank() - 1) continue;
+      length_ = AsConstInt(of[static_cast<int64_t>(Rank()) - 2]).value_or(0);
+      if (HasSlices()) taps = AsConstInt(of[3]).value_or(0);
     }
-    if (length_ == 0) return false;
+    if (length_ == 0 || taps == 0) return false;
+    const auto dilation = [&](const char* name) {
+      const auto it = product->annotations.find(name);
+      return it == product->annotations.end() ? int64_t{1} : (*it).second.cast<int64_t>();
+    };
+    row_dilation_ = dilation(kRowDilation);
+    column_dilation_ = dilation(kColumnDilation);
     images_ = shape[2];
     // A batch whose size the run tells may be of one.
     tiles_ = {.images = AsConstInt(images_).value_or(1),
-              .down = AssumedExtent(shape[3], kUnknownSide),
-              .across = AssumedExtent(shape[4], kUnknownSide),
+              .down = AssumedExtent(shape[DimOfTiles()], kUnknownSide),
+              .across = AssumedExtent(shape[DimOfTiles() + 1], kUnknownSide),
+              .slices = *slices,
+              .taps = taps,
               .channels = *channels,
               .results = *results,
               .panel = length_};
@@ -198,16 +215,36 @@ class WinogradScheduler {
   void SetBlock(const WinogradBlock& block) {
     block_ = block;
     panels_ = NumPanels() / block_.groups;
-    transformed_part_ = PartOf(transformed_, {I64(block_.down), I64(block_.across), I64(tiles_.channels)});
-    products_part_ = PartOf(products_, {I64(block_.down), I64(block_.across), I64(length_)});
+    transformed_part_ = TransformedOf(I64(block_.down), I64(block_.across));
+    products_part_ = ProductsOf(I64(block_.down), I64(block_.across));
     allocated_ = {transformed_part_, products_part_};
   }
 
-  static Buffer PartOf(const Buffer& whole, const std::vector<PrimExpr>& dims) {
+  /// Of a block of so many tiles, the slices that windows see, and the products.
+  Buffer TransformedOf(const PrimExpr& down, const PrimExpr& across) const {
+    return PartOf(transformed_, block_.slices + tiles_.taps - 1, {down, across, I64(tiles_.channels)});
+  }
+  Buffer ProductsOf(const PrimExpr& down, const PrimExpr& across) const {
+    return PartOf(products_, block_.slices, {down, across, I64(length_)});
+  }
+  Buffer PartOf(const Buffer& whole, int64_t slices, const std::vector<PrimExpr>& dims) const {
     Array<PrimExpr> shape = {whole->shape[0], whole->shape[1]};
+    if (HasSlices()) shape.push_back(I64(slices));
     for (const PrimExpr& dim : dims) shape.push_back(dim);
     return Buffer(whole->name, whole->dtype, shape);
   }
+  /// Dimensions of transformed tiles that those of a block have.
+  std::vector<int64_t> DimsOfBlock() const {
+    std::vector<int64_t> dims = {0, 1};
+    for (int64_t dim = 3; dim < static_cast<int64_t>(Rank()); ++dim) dims.push_back(dim);
+    return dims;
+  }
+
+  /// Of transformed tiles: (4, 4, n, down, across, channels), with slices behind the images if these have some.
+  bool IsDilated() const { return row_dilation_ != 1 || column_dilation_ != 1; }
+  size_t Rank() const { return products_->shape.size(); }
+  bool HasSlices() const { return Rank() == 7; }
+  int64_t DimOfTiles() const { return HasSlices() ? 4 : 3; }
 
   /// The code of a block of tiles, for each of the numbers of rows and columns that blocks have.
   bool Stages(Stmt* stages) {
@@ -232,8 +269,7 @@ class WinogradScheduler {
 
   bool OfBlock(const Part& rows, const Part& columns, Stmt* stmt) {
     const PrimExpr tiles_down = I64(rows.tiles), tiles_across = I64(columns.tiles);
-    const Buffer transformed = PartOf(transformed_, {tiles_down, tiles_across, I64(tiles_.channels)});
-    const Buffer products = PartOf(products_, {tiles_down, tiles_across, I64(length_)});
+    const Buffer transformed = TransformedOf(tiles_down, tiles_across), products = ProductsOf(tiles_down, tiles_across);
     const PrimExpr first_row = PrimExpr(block_row_) * I64(block_.down);
     const PrimExpr first_column = PrimExpr(block_column_) * I64(block_.across);
     Stmt transform, multiply, finish;
@@ -241,7 +277,8 @@ class WinogradScheduler {
         !Multiply(tiles_down, tiles_across, transformed, products, &multiply) ||
         !ByFullness(
             [&](int64_t channels, Stmt* of) {
-              return Finish(rows.elements, columns.elements, channels, first_row, first_column, products, of);
+              return Finish({rows.elements, first_row * I64(kStep)}, {columns.elements, first_column * I64(kStep)},
+                            channels, products, of);
             },
             &finish))
       return false;
@@ -253,7 +290,7 @@ class WinogradScheduler {
   }
 
   int64_t NumPanels() const { return (tiles_.results + length_ - 1) / length_; }
-  PrimExpr NumTiles() const { return products_->shape[3] * products_->shape[4]; }
+  PrimExpr NumTiles() const { return products_->shape[DimOfTiles()] * products_->shape[DimOfTiles() + 1]; }
   /// Runs of all images, each as long as may be.
   PrimExpr FewestRuns() const { return images_ * CeilDiv(NumTiles(), I64(block_.across)); }
   PrimExpr IsSmall() const { return FewestRuns() < I64(machine_.threads); }
@@ -272,15 +309,13 @@ class WinogradScheduler {
   }
 
   bool OfRun(Stmt* stmt) {
-    const PrimExpr& across = products_->shape[4];
+    const PrimExpr& across = products_->shape[DimOfTiles() + 1];
     const Var first("first", DataType::Int(64)), count("count", DataType::Int(64)), in_run("tile", DataType::Int(64));
     const Var row("tile_row", DataType::Int(64)), column("tile_column", DataType::Int(64));
     run_scalars_ = {count, in_run, row, column};
     const PrimExpr one = I64(1);
-    const Buffer transformed = PartOf(transformed_, {one, one, I64(tiles_.channels)});
-    const Buffer products = PartOf(products_, {one, one, I64(length_)});
-    const Buffer transformed_run = PartOf(transformed_, {one, count, I64(tiles_.channels)});
-    const Buffer products_run = PartOf(products_, {one, count, I64(length_)});
+    const Buffer transformed = TransformedOf(one, one), transformed_run = TransformedOf(one, count);
+    const Buffer products = ProductsOf(one, one), products_run = ProductsOf(one, count);
     Stmt transform, multiply, finish;
     if (!Transform(one, one, row, column, transformed, &transform) ||
         !Multiply(one, count, transformed_run, products_run, &multiply))
@@ -288,12 +323,11 @@ class WinogradScheduler {
     // Of an odd number of rows or columns the last tile has one.
     const auto of_tile = [&](int64_t channels, Stmt* made) {
       return ByWholeness(
-          row, height_,
-          [&](int64_t down, Stmt* of_row) {
+          row, row_dilation_, height_,
+          [&](const Elements& down, Stmt* of_row) {
             return ByWholeness(
-                column, width_,
-                [&](int64_t across, Stmt* of) { return Finish(down, across, channels, row, column, products, of); },
-                of_row);
+                column, column_dilation_, width_,
+                [&](const Elements& across, Stmt* of) { return Finish(down, across, channels, products, of); }, of_row);
           },
           made);
     };
@@ -322,12 +356,19 @@ class WinogradScheduler {
     return true;
   }
 
+  /// Rows or columns of the result: so many, the first one, and how far apart they are.
+  struct Elements {
+    int64_t count;
+    PrimExpr first;
+    int64_t step = 1;
+  };
   /// The code of a tile of the result that has both of its elements along an axis, and of one that has the first alone.
-  static bool ByWholeness(const PrimExpr& tile, const PrimExpr& extent, const std::function<bool(int64_t, Stmt*)>& make,
-                          Stmt* stmt) {
+  static bool ByWholeness(const PrimExpr& tile, int64_t dilation, const PrimExpr& extent,
+                          const std::function<bool(const Elements&, Stmt*)>& make, Stmt* stmt) {
+    const PrimExpr first = FirstOfWinogradTile(tile, dilation);
     Stmt whole, half;
-    if (!make(kStep, &whole) || !make(1, &half)) return false;
-    *stmt = IfThenElse(tile * I64(kStep) + I64(1) < extent, whole, half);
+    if (!make({kStep, first, dilation}, &whole) || !make({1, first, dilation}, &half)) return false;
+    *stmt = IfThenElse(first + I64(dilation) < extent, whole, half);
     return true;
   }
 
@@ -336,7 +377,7 @@ class WinogradScheduler {
     TileStage input;
     TileValues values = OfTiles(schedule_.Get(input_), down, across, first_row, first_column);
     values.has_views = false;
-    input.Keep(transformed_, transformed, kDimsOfBlock);
+    input.Keep(transformed_, transformed, DimsOfBlock());
     if (input.Add(schedule_.Get(input_), values) != nullptr) return false;
     *stmt = Scheduled(input, {}, {transformed});
     return true;
@@ -347,8 +388,8 @@ class WinogradScheduler {
     TileStage product;
     const TileValues values =
         OfTiles(schedule_.Get(product_), down, across, I64(0), I64(0), PrimExpr(panel_) * I64(length_));
-    product.Keep(transformed_, transformed, kDimsOfBlock);
-    product.Keep(products_, products, kDimsOfBlock);
+    product.Keep(transformed_, transformed, DimsOfBlock());
+    product.Keep(products_, products, DimsOfBlock());
     if (product.Add(schedule_.Get(product_), values) != nullptr) return false;
     *stmt = Scheduled(product, {transformed}, {products});
     return true;
@@ -364,19 +405,20 @@ class WinogradScheduler {
     return true;
   }
 
-  /// The result's elements of a block, which begins at a tile.
-  bool Finish(int64_t elements_down, int64_t elements_across, int64_t channels, const PrimExpr& first_row,
-              const PrimExpr& first_column, const Buffer& products, Stmt* stmt) {
+  /// The result's elements of a block.
+  bool Finish(const Elements& down, const Elements& across, int64_t channels, const Buffer& products, Stmt* stmt) {
     TileStage result;
-    result.Keep(products_, products, kDimsOfBlock);
+    result.Keep(products_, products, DimsOfBlock());
     for (const Block& name : results_) {
       const SBlock block = schedule_.Get(name);
       const std::vector<IterVar> axes = *AxesOf(block);
       TileValues own;
       if (axes[0].defined()) own.Fix(axes[0], image_);
-      own.Bind(axes[1], I64(elements_down), first_row * I64(kStep));
-      own.Bind(axes[2], I64(elements_across), first_column * I64(kStep));
-      own.Bind(axes[3], I64(channels), PrimExpr(panel_) * I64(length_));
+      const size_t rows = axes.size() - 3;
+      if (HasSlices()) own.Bind(axes[1], I64(block_.slices), FirstSlice());
+      own.Bind(axes[rows], I64(down.count), down.first, down.step);
+      own.Bind(axes[rows + 1], I64(across.count), across.first, across.step);
+      own.Bind(axes[rows + 2], I64(channels), PrimExpr(panel_) * I64(length_));
       if (result.Add(block, own) != nullptr) return false;
     }
     *stmt = Scheduled(result, {products}, {});
@@ -395,15 +437,20 @@ class WinogradScheduler {
   TileValues OfTiles(const SBlock& block, const PrimExpr& down, const PrimExpr& across, const PrimExpr& first_row,
                      const PrimExpr& first_column, const PrimExpr& first_channel = PrimExpr()) const {
     TileValues values;
-    for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-      const IterVar& iter = block->iter_vars[static_cast<int64_t>(i)];
+    const int64_t rows = DimOfTiles();
+    // The image's slices, or the result's.
+    const int64_t slices = first_channel.defined() ? block_.slices : block_.slices + tiles_.taps - 1;
+    for (int64_t i = 0; i < static_cast<int64_t>(block->iter_vars.size()); ++i) {
+      const IterVar& iter = block->iter_vars[i];
       if (i == 2) {
         values.Fix(iter, image_);
-      } else if (i == 3) {
+      } else if (i == rows) {
         values.Bind(iter, down, first_row);
-      } else if (i == 4) {
+      } else if (i == rows + 1) {
         values.Bind(iter, across, first_column);
-      } else if (i == 5 && first_channel.defined()) {
+      } else if (i < rows && i > 2) {
+        values.Bind(iter, I64(slices), FirstSlice());
+      } else if (i == rows + 2 && first_channel.defined()) {
         values.Bind(iter, I64(length_), first_channel);
       } else {
         values.Bind(iter, iter->dom->extent, I64(0));
@@ -413,7 +460,7 @@ class WinogradScheduler {
   }
 
   Stmt Scheduled(const TileStage& stage, const Array<Buffer>& inputs, const Array<Buffer>& outputs) {
-    Array<Var> scalars = {image_, block_row_, block_column_, panel_};
+    Array<Var> scalars = {image_, block_slice_, block_row_, block_column_, panel_};
     VarMap most;
     for (const Var& var : run_scalars_) scalars.push_back(var);
     if (!run_scalars_.empty()) most[run_scalars_[0]] = I64(block_.across);
@@ -422,11 +469,15 @@ class WinogradScheduler {
 
   /// The loops over images, blocks and groups of panels.
   void PutTogether(const PrimExpr& down, const PrimExpr& across, const Stmt& stages) {
-    PutTiles(&schedule_, "winograd",
-             {TileIter(images_, image_), TileIter(down, block_row_), TileIter(across, block_column_),
-              TileIter(I64(block_.groups), group_)},
-             stages, allocated_);
+    Array<IterVar> loops = {TileIter(images_, image_)};
+    if (HasSlices()) loops.push_back(TileIter(I64(tiles_.slices / block_.slices), block_slice_));
+    for (const auto& [extent, var] : {std::pair{down, block_row_}, {across, block_column_}}) {
+      loops.push_back(TileIter(extent, var));
+    }
+    loops.push_back(TileIter(I64(block_.groups), group_));
+    PutTiles(&schedule_, "winograd", loops, stages, allocated_);
   }
+  PrimExpr FirstSlice() const { return PrimExpr(block_slice_) * I64(block_.slices); }
 
   Schedule& schedule_;
   /// A block is one thread's.
@@ -439,6 +490,8 @@ class WinogradScheduler {
   /// Whole tensors, and a block's.
   Buffer transformed_, products_, transformed_part_, products_part_;
   PrimExpr images_, height_, width_;
+  /// How far apart the rows and columns of a tile are.
+  int64_t row_dilation_ = 1, column_dilation_ = 1;
   WinogradTiles tiles_;
   /// Channels of a panel of weights, and panels of a group.
   int64_t length_ = 0;
@@ -450,8 +503,9 @@ class WinogradScheduler {
   int64_t run_step_ = 1;
   /// Of a run: how many tiles it has, and of one of them its number, row and column.
   std::vector<Var> run_scalars_;
-  const Var image_{"image", DataType::Int(64)}, block_row_{"block_row", DataType::Int(64)},
-      block_column_{"block_column", DataType::Int(64)}, group_{"group", DataType::Int(64)};
+  const Var image_{"image", DataType::Int(64)}, block_slice_{"block_slice", DataType::Int(64)},
+      block_row_{"block_row", DataType::Int(64)}, block_column_{"block_column", DataType::Int(64)},
+      group_{"group", DataType::Int(64)};
   /// Of all panels.
   const Var panel_{"panel", DataType::Int(64)};
 };
