@@ -374,7 +374,7 @@ IRModule TwoConvolutions(int64_t channels, int64_t size) {
 /// Weights that the library has to copy, so that they are aligned, before it packs them take as long as to compile a
 /// few kernels: then it is neither chosen nor opened ahead.
 TEST(Choice, OfOneRunCountsWhatPackingLargeWeightsTakes) {
-  for (const auto& [channels, expected] : {std::pair(64, "library"), std::pair(640, "generated")}) {
+  for (const auto& [channels, expected] : {std::pair(64, "library"), std::pair(1024, "generated")}) {
     const IRModule module = TwoConvolutions(channels, channels == 64 ? 112 : 14);
     const Verdicts verdicts = VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1);
     EXPECT_EQ(verdicts.size(), 2U);
