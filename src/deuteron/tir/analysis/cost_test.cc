@@ -150,6 +150,21 @@ TEST(CyclesOfConvolution, ChargeRowsThatThreadsExchange) {
       << "a thread has planes, which are small";
 }
 
+/// With channels first the pixels of a line are the vectors of groups, however few there are: those of windows that lie
+/// two apart are put together of two.
+TEST(CyclesOfConvolution, ChargeGroupsForVectorsOfPixels) {
+  const auto of_pixel = [](int64_t side, int64_t stride) {
+    const ConvWork work{.result = {side, side},
+                        .weights = {896, 56, 3, 3},
+                        .strides = {stride, stride},
+                        .dilation = {1, 1},
+                        .groups = 16};
+    return CyclesOfConvolution(CostsOf(""), work, ImageLayout::kChannelsFirst) / static_cast<double>(side * side);
+  };
+  EXPECT_GT(of_pixel(8, 1), 1.5 * of_pixel(32, 1));
+  EXPECT_DOUBLE_EQ(of_pixel(32, 2), 1.45 * of_pixel(32, 1));
+}
+
 /// Weights are transformed once, which pays in so many runs, or by so many images.
 TEST(PlanWinograd, ChargesFewRunsForTheTransformOfWeights) {
   const auto pays = [](int64_t all_images) {
