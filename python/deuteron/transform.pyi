@@ -107,7 +107,7 @@ def ComputeMasks() -> Pass:
 def ComputePrimValue() -> Pass:
     """computes scalar expressions in functions that are called instead"""
 def ConvToWinograd() -> Pass:
-    """makes convolutions of constant 3 x 3 windows products of transformed tiles where that saves time"""
+    """makes convolutions of constant windows of 3 x 3, and 3 x 3 in slices, products of transformed tiles where that saves time"""
 def ConvTransposeToConv() -> Pass:
     """makes transposed convolutions with constant kernels convolutions of stride 1"""
 def ConvertLayout(desired_layouts: Any = ...) -> Pass:

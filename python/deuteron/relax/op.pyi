@@ -379,8 +379,11 @@ class nn:
     def unfold_lines(data: Any, data_layout: Any = ..., taps: Any = ..., places: Any = ..., stride: Any = ..., dilation: Any = ...) -> Call:
         """relax.nn.unfold_lines(data). Attributes: data_layout, taps, places, stride, dilation. A UsageError for others."""
     @staticmethod
-    def winograd_conv2d(data: Any, weights: Any, padding: Any = ..., channels: Any = ...) -> Call:
-        """relax.nn.winograd_conv2d(data, weights). Attributes: padding, channels. A UsageError for others."""
+    def winograd_conv2d(data: Any, weights: Any, padding: Any = ..., dilation: Any = ..., channels: Any = ...) -> Call:
+        """relax.nn.winograd_conv2d(data, weights). Attributes: padding, dilation, channels. A UsageError for others."""
+    @staticmethod
+    def winograd_conv3d(data: Any, weights: Any, padding: Any = ..., dilation: Any = ..., channels: Any = ...) -> Call:
+        """relax.nn.winograd_conv3d(data, weights). Attributes: padding, dilation, channels. A UsageError for others."""
     @staticmethod
     def winograd_input(data: Any, padding: Any = ..., tiles: Any = ...) -> Call:
         """relax.nn.winograd_input(data). Attributes: padding, tiles. A UsageError for others."""
