@@ -56,6 +56,11 @@ constexpr double kFreshBytesPerSecond = 4e9;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
+/// The first of so many results of a window, which lie `stride` apart, that is not before a position.
+int64_t FirstFrom(int64_t position, int64_t stride, int64_t results) {
+  return std::clamp<int64_t>((position + stride - 1) / stride, 0, results);
+}
+
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// Cycles of one core.
@@ -192,9 +197,9 @@ class Estimator {
         const int64_t shift = at("padding") - tap * at("dilation");
         // Outputs i for which 0 <= i * stride - shift < extent.
         const auto first_from = [&](int64_t position) {
-          return std::clamp<int64_t>((position + at("strides") - 1) / at("strides"), 0, result_[axis + 2]);
+          return FirstFrom(std::max<int64_t>(position, 0), at("strides"), result_[axis + 2]);
         };
-        inside += first_from(std::max<int64_t>(data[axis + 2] + shift, 0)) - first_from(std::max<int64_t>(shift, 0));
+        inside += first_from(data[axis + 2] + shift) - first_from(shift);
       }
       part *= static_cast<double>(inside) / static_cast<double>(result_[axis + 2] * weight[axis + 2]);
     }
@@ -325,9 +330,7 @@ int64_t EdgesOf(const JsonKernel& kernel, const Type& result) {
   const int64_t length = DimsOf(kernel.inputs[0]->ty).back(), results = DimsOf(result).back();
   const int64_t reach = (DimsOf(kernel.inputs[1]->ty).back() - 1) * at("dilation");
   // Results i for which i * strides - padding is less than 0, and than length - reach.
-  const auto first_from = [&](int64_t position) {
-    return std::clamp<int64_t>((position + at("strides") - 1) / at("strides"), 0, results);
-  };
+  const auto first_from = [&](int64_t position) { return FirstFrom(position, at("strides"), results); };
   return std::min(first_from(at("padding")) + results - first_from(length - reach + at("padding")), results);
 }
 
@@ -370,7 +373,7 @@ double EstimateOpening(int64_t starts) {
   return kSecondsToOpen * (1 / CoresAtWork(Target::Current().machine) + static_cast<double>(starts - 1));
 }
 
-double EstimateGeneralProduct(int64_t starts) { return static_cast<double>(starts) * kSecondsOfGeneralProduct; }
+double EstimateGeneralProduct() { return kSecondsOfGeneralProduct; }
 
 double EstimateScalars() { return kSecondsOfScalars / CoresAtWork(Target::Current().machine); }
 

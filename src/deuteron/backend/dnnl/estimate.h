@@ -46,8 +46,8 @@ std::string TextOfNumber(double number);
 /// Seconds of all cores to open the library in so many starts of a process: in the first one core does while others
 /// compile, in later ones nobody has anything else to do. What generates code takes as long as that in the first.
 double EstimateOpening(int64_t starts = 1);
-/// Seconds of all cores in so many starts until the library has its general product.
-double EstimateGeneralProduct(int64_t starts);
+/// Seconds of all cores in each start until the library has its general product.
+double EstimateGeneralProduct();
 /// Seconds to compile what makes single elements for a kernel of the library, with numbers of its own.
 double EstimateScalars();
 /// Seconds that it takes longer to fuse a generated kernel, at each place in the graph, than to plan one of the

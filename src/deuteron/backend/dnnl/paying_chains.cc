@@ -14,6 +14,7 @@
 
 #include "deuteron/backend/kernel_choice.h"
 #include "deuteron/backend/pattern_checks.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend::dnnl {
@@ -205,7 +206,7 @@ class PayingChains {
       if (estimates_[i].is_general) kernels.push_back(KernelChoice::kFirstKernel + i);
     }
     if (kernels.empty() || around_.made->count(TextOfGeneralProduct()) != 0) return;
-    choice_.AddShared(KernelChoice::kLibrary, kernels, EstimateGeneralProduct(around_.expected_starts));
+    choice_.AddShared(KernelChoice::kLibrary, kernels, InStarts(EstimateGeneralProduct()));
   }
 
   /// Numbers in what makes single elements that a chain reads: that is fused with it, so that its code has them.

@@ -312,6 +312,8 @@ class Folder {
     const auto is_op = [&](const Op& op) { return call->op.same_as(op); };
     const bool is_same_type = DataType(constant->data.dtype()) == results[0].dtype;
     Tensor data;
+    // Not where the result is memory of the constant, or may be.
+    bool replaces = true;
     if (call->attrs.as<PermuteDimsAttrsNode>() != nullptr) {
       data = TransposedData(table, PermutationOf(call, constant->data.ndim()));
     } else if (const auto* take = call->attrs.as<TakeAttrsNode>()) {
@@ -322,16 +324,15 @@ class Folder {
     } else if ((is_op(kFull) || is_op(kBroadcast)) && is_same_type && !IsOutOfNothing({table->data}, results)) {
       data = FilledData(table, results[0].shape);
     } else if (std::any_of(std::begin(kViews), std::end(kViews), is_op)) {
-      // The same memory, which others still read.
+      replaces = false;
       data = ReshapedData(table, results[0].shape);
-      return data.defined() ? Constant(std::move(data), call->span) : Expr();
     } else if (is_op(kSlice)) {
       const auto begins = KnownBegins(call);
+      replaces = false;
       if (begins) data = SlicedData(table, *begins, results[0].shape);
-      return data.defined() ? Constant(std::move(data), call->span) : Expr();
     }
     if (!data.defined()) return Expr();
-    LetGoOfData(table);
+    if (replaces) LetGoOfData(table);
     return Constant(std::move(data), call->span);
   }
 

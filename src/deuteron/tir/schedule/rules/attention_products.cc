@@ -162,9 +162,7 @@ const char* AttentionScheduler::ProductsOfValues(const PrimExpr& keys, const Buf
   const Buffer rows("value_rows", DataType::Int(32), {products->shape[0], pairs->shape[0]});
   allocated_.push_back(rows);
   AttentionStage transposition = StageOf(Filled()), ones = StageOf(Filled());
-  transposition.AddValues("value_rows", rows, {columns.extent, rows->shape[1]}, [&](const Array<Var>& i) {
-    return BufferLoad(pairs, {i[1], i[0]});
-  });
+  transposition.AddTransposed(rows, {columns.extent, rows->shape[1]}, pairs);
   stages->push_back(Scheduled(transposition, {pairs}, {rows}));
   AddOnes(&ones, rows, *AsConstInt(columns.extent), *count);
   stages->push_back(Scheduled(ones, {}, {rows}));

@@ -80,8 +80,6 @@ class AttentionScheduler {
   /// The queries of a tile, with the rows side by side, as many as a full tile has.
   const char* Queries(Array<Stmt>* stages);
 
-  /// What lies by rows to where they lie side by side.
-  void AddTransposition(const Buffer& rows, const Buffer& to, Array<Stmt>* stages);
   /// Terms of rows that scores read, with the rows side by side, as many as a full tile has.
   const char* Terms(Array<Stmt>* stages);
 

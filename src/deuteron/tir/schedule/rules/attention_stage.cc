@@ -112,10 +112,7 @@ const char* AttentionStage::AddTerm(const AttentionPlan::RowTerm& term, const Bu
   const auto value = InTile(BufferLoad(term.load->buffer, indices), values);
   if (!value) return "what is copied is no view";
   const Var& row = values.of_axis.at(AttentionAxis::kRow);
-  const auto iter = [](const PrimExpr& extent, const Var& var) {
-    return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
-  };
-  AddBlock(SBlock({iter(part_.rows, row), iter(I64(term.extent), at)}, {}, {}, std::string(copy->name),
+  AddBlock(SBlock({TileIter(part_.rows, row), TileIter(I64(term.extent), at)}, {}, {}, std::string(copy->name),
                   BufferStore(copy, CastTo(copy->dtype, *value), {row, at})));
   return nullptr;
 }
@@ -138,16 +135,13 @@ void AttentionStage::AddResult(const Buffer& whole, const Buffer& part) {
                      : is_batch ? PrimExpr(tile_.batch[static_cast<size_t>(axis - AttentionAxis::kBatch)])
                                 : zero);
   }
-  const auto iter = [](const PrimExpr& extent, const Var& var) {
-    return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
-  };
   Array<IterVar> iters;
   Array<PrimExpr> at;
   if (!tile_.is_row) {
-    iters.push_back(iter(part_.rows, row));
+    iters.push_back(TileIter(part_.rows, row));
     at.push_back(row);
   }
-  iters.push_back(iter(width, column));
+  iters.push_back(TileIter(width, column));
   at.push_back(column);
   AddBlock(SBlock(iters, {}, {}, std::string(whole->name),
                   BufferStore(ViewOf(whole, offset, shape), BufferLoad(part, at), indices)));

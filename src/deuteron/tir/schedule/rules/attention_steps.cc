@@ -45,14 +45,6 @@ const char* AttentionScheduler::Queries(Array<Stmt>* stages) {
   return refusal;
 }
 
-void AttentionScheduler::AddTransposition(const Buffer& rows, const Buffer& to, Array<Stmt>* stages) {
-  AttentionStage stage = StageOf(Filled());
-  stage.AddValues(std::string(to->name), to, to->shape, [&](const Array<Var>& i) {
-    return BufferLoad(rows, {i[1], i[0]});
-  });
-  stages->push_back(Scheduled(stage, {rows}, {to}));
-}
-
 const char* AttentionScheduler::Terms(Array<Stmt>* stages) {
   if (tile_.is_row || plan_.masked.empty()) return nullptr;  // read as they lie
   for (const AttentionPlan::RowTerm& term : plan_.TermsOfRows(schedule_)) {
@@ -65,7 +57,9 @@ const char* AttentionScheduler::Terms(Array<Stmt>* stages) {
       return why;
     };
     if (const char* why = ByFullness(copied, stages)) return why;
-    AddTransposition(rows, copy, stages);
+    AttentionStage transposition = StageOf(Filled());
+    transposition.AddTransposed(copy, copy->shape, rows);
+    stages->push_back(Scheduled(transposition, {rows}, {copy}));
     for (const Buffer& buffer : {rows, copy}) allocated_.push_back(buffer);
     terms_.emplace_back(term, copy);
   }
@@ -87,9 +81,7 @@ const char* AttentionScheduler::BringRows(const Block& name, const BufferLoad& l
   allocated_.push_back(whole);
   if (const char* why = stage.AddCopy(name, load, rows, {kRow, along.axis})) return why;
   AttentionStage transposition = StageOf(Filled(), keys);
-  transposition.AddValues(std::string(copy->name), copy, {along.extent, Filled()}, [&](const Array<Var>& i) {
-    return BufferLoad(rows, {i[1], i[0]});
-  });
+  transposition.AddTransposed(copy, {along.extent, Filled()}, rows);
   for (const Stmt& stmt : {Scheduled(stage, {}, {rows}), Scheduled(transposition, {rows}, {copy})}) {
     stages->push_back(schedule::ReplaceBuffer(stmt, rows, whole));
   }
@@ -257,9 +249,7 @@ const char* AttentionScheduler::Result(bool is_full, Stmt* stmt) {
   const Buffer transposed("rows", whole->dtype, {Filled(), width});
   AttentionStage transposition = StageOf(Filled());
   AttentionStage stage = StageOf(rows);
-  (is_full ? stage : transposition).AddValues("rows", transposed, {Filled(), width}, [&](const Array<Var>& i) {
-    return BufferLoad(products_, {i[1], i[0]});
-  });
+  (is_full ? stage : transposition).AddTransposed(transposed, {Filled(), width}, products_);
   stage.Keep(whole, transposed, {kRow, kColumn});
   if (plan_.epilogue.empty()) {
     stage.AddResult(whole, transposed);

@@ -231,6 +231,10 @@ void TileStage::AddValues(const std::string& name, const Buffer& to, const Array
   AddBlock(SBlock(iters, {}, {}, name, BufferStore(to, value(vars), Array<PrimExpr>(vars.begin(), vars.end()))));
 }
 
+void TileStage::AddTransposed(const Buffer& to, const Array<PrimExpr>& extents, const Buffer& from) {
+  AddValues(std::string(to->name), to, extents, [&](const Array<Var>& i) { return BufferLoad(from, {i[1], i[0]}); });
+}
+
 void TileStage::AddBlock(SBlock block) {
   nests_.push_back(schedule::MakeNest(WithDetectedRegions(std::move(block)), /*unit_loops=*/true));
 }

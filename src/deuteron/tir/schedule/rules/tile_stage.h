@@ -67,6 +67,8 @@ class TileStage {
   /// Adds a block of the stage's own: `to` at all of these indices becomes what `value` makes of them.
   void AddValues(const std::string& name, const Buffer& to, const Array<PrimExpr>& extents,
                  const std::function<PrimExpr(const Array<Var>&)>& value);
+  /// The same of a matrix: what `from` has with its indices exchanged.
+  void AddTransposed(const Buffer& to, const Array<PrimExpr>& extents, const Buffer& from);
   void AddBlock(SBlock block);
 
   /// The stage, scheduled, on the tensors themselves. `inputs` and `outputs`: buffers of the tile; `scalars`: variables
@@ -98,7 +100,7 @@ class TileStage {
   std::vector<View> views_;
 };
 
-/// An iterator of tiles: so many.
+/// An iterator of tiles, or of a block of a stage: so many.
 IterVar TileIter(const PrimExpr& extent, const Var& var);
 /// Makes of a function the loops over tiles, which threads share, and in them a block of all stages.
 void PutTiles(Schedule* schedule, const std::string& name, const Array<IterVar>& tiles, const Stmt& stages,
