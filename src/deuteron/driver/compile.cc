@@ -4,7 +4,6 @@
 #include <iterator>
 #include <optional>
 #include <string>
-#include <unordered_set>
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/codegen/machine_code.h"
@@ -19,6 +18,8 @@
 #include "deuteron/driver/read_module.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/precision.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/runtime/executable.h"
@@ -276,15 +277,13 @@ class OpeningAhead {
 
   /// Whether there are operators that code will be generated for: that are no views, and need no memory alone.
   static bool LeavesKernels(const IRModule& module) {
-    static const std::unordered_set<std::string> kWithout = {
-        "relax.reshape",  "relax.flatten",         "relax.expand_dims", "relax.squeeze",
-        "relax.shape_of", "relax.call_dps_packed", "relax.make_closure"};
+    static const Op kWithout[] = {Op::Get("relax.shape_of"), Op::Get("relax.call_dps_packed"),
+                                  Op::Get("relax.make_closure")};
     bool leaves = false;
     relax::ForEachBinding(module, [&](const relax::Binding& binding) {
       const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
-      const auto* op = call == nullptr ? nullptr : call->op.as<OpNode>();
-      leaves |= op != nullptr && binding->var.ty().as<TensorTypeNode>() != nullptr &&
-                kWithout.count(std::string(op->name)) == 0;
+      if (call == nullptr || call->op.as<OpNode>() == nullptr || relax::OnlyReshapes(call->op)) return;
+      leaves |= binding->var.ty().as<TensorTypeNode>() != nullptr && !relax::IsOneOf(call->op, kWithout);
     });
     return leaves;
   }

@@ -176,4 +176,13 @@ Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legali
   return legalized;
 }
 
+Expr LegalizeCache::RunAlone(BlockBuilder& builder, const Call& call, Legalize legalize, Array<Binding>* parts) {
+  builder.BeginScope({});
+  builder.BeginDataflowBlock();
+  const Expr legal = Run(builder, call, legalize);
+  *parts = builder.EndBlock()->bindings;
+  builder.EndScope();
+  return legal;
+}
+
 }  // namespace deuteron::relax

@@ -17,6 +17,8 @@ class LegalizeCache {
   ~LegalizeCache();
   /// What `legalize` makes of `call` (normalised, with types). The call itself if it cannot be legalised.
   Expr Run(BlockBuilder& builder, const Call& call, Legalize legalize);
+  /// The same in a block of its own; `parts` gets what it binds there.
+  Expr RunAlone(BlockBuilder& builder, const Call& call, Legalize legalize, Array<Binding>* parts);
 
  private:
   struct Impl;

@@ -33,4 +33,13 @@ inline PrimExpr FirstOfWinogradTile(const PrimExpr& tile, int64_t dilation) {
   return FloorDiv(tile, I64(dilation)) * I64(dilation * kWinogradStep) + FloorMod(tile, I64(dilation));
 }
 
+/// The tile that gives a row or column of the result, and which one of the tile's it is.
+inline PrimExpr WinogradTileOf(const PrimExpr& at, int64_t dilation) {
+  if (dilation == 1) return FloorDiv(at, I64(kWinogradStep));
+  return FloorDiv(at, I64(dilation * kWinogradStep)) * I64(dilation) + FloorMod(at, I64(dilation));
+}
+inline PrimExpr PlaceInWinogradTile(const PrimExpr& at, int64_t dilation) {
+  return FloorMod(dilation == 1 ? at : FloorDiv(at, I64(dilation)), I64(kWinogradStep));
+}
+
 }  // namespace deuteron::tir

@@ -143,20 +143,14 @@ te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& ext
     if (has_slices) result.push_back(shape[3]);
     for (const PrimExpr& extent : extents) result.push_back(extent);
   }
-  // The tile that has the element, and which one of the tile's it is.
-  const auto tile_of = [](const PrimExpr& at, int64_t dilation) {
-    if (dilation == 1) return FloorDiv(at, kWinogradStep);
-    return FloorDiv(at, dilation * kWinogradStep) * dilation + FloorMod(at, dilation);
-  };
-  const auto in_tile = [](const PrimExpr& at, int64_t dilation) {
-    return FloorMod(dilation == 1 ? at : FloorDiv(at, dilation), kWinogradStep);
-  };
   return te::Compute(result,
                      [&](const Array<tir::Var>& i) {
-                       const PrimExpr tile_down = tile_of(i[down], grid.row_dilation);
-                       const PrimExpr tile_across = tile_of(i[across], grid.column_dilation);
-                       return CombineOutput(in_tile(i[across], grid.column_dilation), [&](int64_t column) {
-                         return CombineOutput(in_tile(i[down], grid.row_dilation), [&](int64_t row) {
+                       const PrimExpr tile_down = tir::WinogradTileOf(i[down], grid.row_dilation);
+                       const PrimExpr tile_across = tir::WinogradTileOf(i[across], grid.column_dilation);
+                       const PrimExpr place_down = tir::PlaceInWinogradTile(i[down], grid.row_dilation);
+                       const PrimExpr place_across = tir::PlaceInWinogradTile(i[across], grid.column_dilation);
+                       return CombineOutput(place_across, [&](int64_t column) {
+                         return CombineOutput(place_down, [&](int64_t row) {
                            const PrimExpr u = I64(row), v = I64(column);
                            if (has_slices) return products({u, v, i[0], i[1], tile_down, tile_across, i[4]});
                            if (channels_last) return products({u, v, i[0], tile_down, tile_across, i[3]});

@@ -1,8 +1,6 @@
 /// \file
 /// Whether the library is likely to be opened, as far as a model says that no pass has seen yet.
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,7 +11,9 @@
 #include "deuteron/backend/dnnl/making.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
@@ -58,8 +58,7 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
     return likely;
   }
   const bool is_product = call->op.same_as(kMatmul);
-  const bool is_convolution = std::any_of(std::begin(kConvolutions), std::end(kConvolutions),
-                                          [&](const Op& op) { return call->op.same_as(op); });
+  const bool is_convolution = relax::IsOneOf(call->op, kConvolutions);
   if (!is_product && !is_convolution) return {};
   const auto* weight = call->args[1].ty().as<TensorTypeNode>();
   if (weight == nullptr || !weight->has_shape()) return {};
@@ -83,11 +82,9 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
 
 /// Whether a binding may be a view, or a part of a kernel that the library computes.
 bool MayBePart(const relax::Binding& binding) {
-  static const std::set<std::string> kParts = {"relax.reshape",  "relax.expand_dims", "relax.squeeze", "relax.flatten",
-                                               "relax.shape_of", "relax.add",         "relax.nn.relu"};
+  static const Op kParts[] = {Op::Get("relax.shape_of"), Op::Get("relax.add"), Op::Get("relax.nn.relu")};
   const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
-  const auto* op = call == nullptr ? nullptr : call->op.as<OpNode>();
-  return call == nullptr || (op != nullptr && kParts.count(std::string(op->name)) != 0);
+  return call == nullptr || relax::OnlyReshapes(call->op) || relax::IsOneOf(call->op, kParts);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "deuteron/backend/kernel_choice.h"
 #include "deuteron/backend/pattern_checks.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op_info.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 
@@ -261,12 +262,10 @@ class PayingChains {
   /// Whether a binding has a kernel: it is no view of another value, and no quantised operand that chains read as it
   /// is.
   bool IsComputed(size_t binding) const {
-    static const std::unordered_set<std::string> kViews = {"relax.reshape", "relax.flatten", "relax.expand_dims",
-                                                           "relax.squeeze", "relax.shape_of"};
+    static const Op kShapeOf = Op::Get("relax.shape_of");
     const auto* call = relax::BoundValue(block_.bindings()[binding]).as<relax::CallNode>();
     if (call == nullptr || block_.Operand(block_.var(binding).get()) != nullptr) return false;
-    const auto* op = call->op.as<OpNode>();
-    return op == nullptr || kViews.count(std::string(op->name)) == 0;
+    return !relax::OnlyReshapes(call->op) && !call->op.same_as(kShapeOf);
   }
 
   /// What a cut does not see of a choice: images that go from one function of the library to another, between which

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "deuteron/relax/op/extent_demands.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/product.h"
 #include "deuteron/topi/transform.h"
@@ -340,6 +341,12 @@ Expr Reshape(Expr data, Array<PrimExpr> shape) {
 }
 Expr Reshape(Expr data, Expr shape) { return MakeCall("reshape", {std::move(data), std::move(shape)}); }
 Expr Flatten(Expr data) { return MakeCall("flatten", {std::move(data)}); }
+
+bool OnlyReshapes(const Expr& op) {
+  static const Op kOps[] = {Op::Get("relax.reshape"), Op::Get("relax.flatten"), Op::Get("relax.expand_dims"),
+                            Op::Get("relax.squeeze")};
+  return IsOneOf(op, kOps);
+}
 
 std::vector<size_t> PermutationOf(const Call& call, int64_t ndim) {
   const auto* attrs = AttrsOf<PermuteDimsAttrsNode>(call);

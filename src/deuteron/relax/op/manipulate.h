@@ -21,6 +21,9 @@ Expr Reshape(Expr data, Array<PrimExpr> shape);
 Expr Reshape(Expr data, Expr shape);
 /// To one axis.
 Expr Flatten(Expr data);
+/// Whether an operator gives its first operand another shape and moves no element: reshape, flatten, expand_dims,
+/// squeeze.
+bool OnlyReshapes(const Expr& op);
 /// Axis i of the result is axis axes[i] of `data`.
 Expr PermuteDims(Expr data, std::vector<int64_t> axes);
 /// All axes in reverse.

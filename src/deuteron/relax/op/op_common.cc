@@ -7,6 +7,10 @@
 
 namespace deuteron::relax {
 
+bool IsOneOf(const Expr& expr, std::span<const Op> ops) {
+  return std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return expr.same_as(op); });
+}
+
 const TensorTypeNode* TensorArg(const Call& call, size_t index) {
   if (index >= call->args.size()) {
     ThrowOpError(call, "argument " + std::to_string(index) + " is missing");

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
+
+/// Whether `expr` is one of these operators.
+bool IsOneOf(const Expr& expr, std::span<const Op> ops);
 
 /// The type of argument number `index`, which must be a tensor; a ModelError otherwise.
 const TensorTypeNode* TensorArg(const Call& call, size_t index);

@@ -112,9 +112,8 @@ class Chooser {
     for (const BindingBlock& block : function->body->blocks) {
       for (const Binding& binding : block->bindings) {
         const auto* call = BoundValue(binding).as<CallNode>();
-        const auto is_op = [&](const Op& op) { return call->op.same_as(op); };
         const auto is_plain = [&](const Expr& arg) { return arg->kind == RelaxKind::kConstant || IsFromOutside(arg); };
-        if (call == nullptr || std::none_of(std::begin(ops), std::end(ops), is_op)) continue;
+        if (call == nullptr || !IsOneOf(call->op, ops)) continue;
         if (std::all_of(call->args.begin(), call->args.end(), is_plain)) from_outside_.insert(binding->var.get());
       }
     }

@@ -36,6 +36,7 @@
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
@@ -139,11 +140,10 @@ class Packer : public EmittingRewriter {
 
   /// Moves bytes as what is centred of them is moved.
   void FollowMove(const Binding& binding, Bindings* out) {
-    static const Op moves[] = {Op::Get("relax.permute_dims"), Op::Get("relax.strided_slice"), Op::Get("relax.reshape"),
-                               Op::Get("relax.expand_dims"), Op::Get("relax.squeeze")};
+    static const Op permute = Op::Get("relax.permute_dims"), slice = Op::Get("relax.strided_slice");
     const auto* call = BoundValue(binding).as<CallNode>();
-    const auto is_op = [&](const Op& op) { return call->op.same_as(op); };
-    if (call == nullptr || std::none_of(std::begin(moves), std::end(moves), is_op)) return;
+    if (call == nullptr) return;
+    if (!call->op.same_as(permute) && !call->op.same_as(slice) && !OnlyReshapes(call->op)) return;
     const auto centred = operands_.Find(call->args[0]);
     if (!centred) return;
     Array<Expr> args = call->args;

@@ -257,17 +257,14 @@ class FlopsCounter {
       flops->Add(*ops);
       return true;
     }
-    builder_.BeginScope({});
-    builder_.BeginDataflowBlock();
-    const Expr legal = cache_.Run(builder_, call, info->legalize);
-    const BindingBlock parts = builder_.EndBlock();
-    builder_.EndScope();
+    Array<Binding> parts;
+    const Expr legal = cache_.RunAlone(builder_, call, info->legalize, &parts);
     if (!IsAnyCallTIR(legal)) return false;
     const auto add = [&](const Type& of, const Expr& part) {
       return IsAnyCallTIR(part) ? AddKernel(of, Downcast<Call>(part), builder_.module(), flops)
                                 : part->kind != RelaxKind::kCall;
     };
-    return std::all_of(parts->bindings.begin(), parts->bindings.end(),
+    return std::all_of(parts.begin(), parts.end(),
                        [&](const Binding& part) { return add(part->var.ty(), BoundValue(part)); }) &&
            add(type, legal);
   }

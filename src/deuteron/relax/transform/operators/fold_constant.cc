@@ -254,7 +254,7 @@ class Folder {
   static bool IsShapeOnly(const Op& op) {
     static const Op ops[] = {Op::Get("relax.full_like"), Op::Get("relax.ones_like"), Op::Get("relax.zeros_like"),
                              Op::Get("relax.eye_like")};
-    return std::any_of(std::begin(ops), std::end(ops), [&](const Op& other) { return op.same_as(other); });
+    return IsOneOf(op, ops);
   }
 
   Expr FoldOperator(const Call& call, const Op& op) {
@@ -288,12 +288,9 @@ class Folder {
       }
     }
     if (const Expr moved = FoldMove(call, *specs); moved.defined()) return moved;
-    scratch_.BeginScope({});
-    scratch_.BeginDataflowBlock();
-    const Expr legal = cache_.Run(scratch_, call, info->legalize);
-    const bool is_single = scratch_.EndBlock()->bindings.empty();
-    scratch_.EndScope();
-    if (!is_single || !IsCallTIR(legal)) return Expr();
+    Array<Binding> parts;
+    const Expr legal = cache_.RunAlone(scratch_, call, info->legalize, &parts);
+    if (!parts.empty() || !IsCallTIR(legal)) return Expr();
     return FoldCallTIR(Downcast<Call>(legal), scratch_.module());
   }
 
@@ -302,8 +299,6 @@ class Folder {
   static Expr FoldMove(const Call& call, const std::vector<OutputSpec>& results) {
     static const Op kFull = Op::Get("relax.full"), kBroadcast = Op::Get("relax.broadcast_to");
     static const Op kSlice = Op::Get("relax.strided_slice");
-    static const Op kViews[] = {Op::Get("relax.reshape"), Op::Get("relax.squeeze"), Op::Get("relax.expand_dims"),
-                                Op::Get("relax.flatten")};
     const size_t source = call->op.same_as(kFull) ? 1 : 0;
     const auto* constant = call->args.size() > source ? call->args[source].as<ConstantNode>() : nullptr;
     if (constant == nullptr || results.size() != 1) return Expr();
@@ -323,7 +318,7 @@ class Folder {
       data = TakenData(table, GetRef<Constant>(indices), static_cast<size_t>(axis));
     } else if ((is_op(kFull) || is_op(kBroadcast)) && is_same_type && !IsOutOfNothing({table->data}, results)) {
       data = FilledData(table, results[0].shape);
-    } else if (std::any_of(std::begin(kViews), std::end(kViews), is_op)) {
+    } else if (OnlyReshapes(call->op)) {
       replaces = false;
       data = ReshapedData(table, results[0].shape);
     } else if (is_op(kSlice)) {

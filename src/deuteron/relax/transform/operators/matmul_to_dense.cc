@@ -14,7 +14,6 @@
 /// those look for matmul.
 ///
 /// Place: on operators, after the passes that look for products, before constants are folded.
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -55,11 +54,9 @@ class LayerRewriter : public EmittingRewriter {
   /// One of several weights that are one constant, or a constant in another shape.
   bool IsPartOfConstant(const CallNode& call) const {
     static const Op kSlice = Op::Get("relax.strided_slice");
-    static const Op kViews[] = {Op::Get("relax.reshape"), Op::Get("relax.squeeze"), Op::Get("relax.expand_dims")};
-    const auto is_op = [&](const Op& op) { return call.op.same_as(op); };
     if (call.args.empty() || !IsConstant(call.args[0])) return false;
     if (call.op.same_as(kSlice)) return KnownBegins(GetRef<Call>(&call)).has_value();
-    return std::any_of(std::begin(kViews), std::end(kViews), is_op);
+    return OnlyReshapes(call.op);
   }
 
   bool IsTransposedWeight(const CallNode& call) const {

@@ -4,6 +4,7 @@
 
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/user/combine_parallel_matmul.h"
 #include "deuteron/relax/type_analysis.h"
@@ -181,9 +182,7 @@ class Planner {
     static const Op ops[] = {Op::Get("relax.nn.relu"), Op::Get("relax.nn.gelu"), Op::Get("relax.nn.gelu_tanh"),
                              Op::Get("relax.nn.silu")};
     const size_t from = branch->bias_at != kNone ? branch->bias_at : branch->matmul;
-    const size_t user = OnlyUser(from, [&](const CallNode* call) {
-      return std::any_of(std::begin(ops), std::end(ops), [&](const Op& op) { return call->op.same_as(op); });
-    });
+    const size_t user = OnlyUser(from, [](const CallNode* call) { return IsOneOf(call->op, ops); });
     if (user == kNone) return;
     branch->activation_at = user;
     branch->activation = Downcast<Op>(CallAt(user)->op);
