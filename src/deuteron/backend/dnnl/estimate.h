@@ -9,11 +9,8 @@
 namespace deuteron::backend::dnnl {
 
 /// By what part the processes of choices for few runs may differ that count as one another's equal: of those the one is
-/// taken that holds the least memory. Estimates err to either side: the root of what a choice may be worse than the best
-/// (a tenth, in time or in memory) leaves as much room for both errors.
-inline constexpr double kEqualPart = 1.05;
-/// Times as long a choice for which more is opened than for either side alone has to count.
-inline constexpr double kPriceOfBoth = 1.15;
+/// taken that holds the least memory.
+inline constexpr double kEqualPart = 1.1;
 /// Seconds that a process takes whatever is chosen: to begin and to end, and for each operator.
 inline constexpr double kSecondsOfProcess = 20e-3, kSecondsOfOperator = 0.08e-3;
 

@@ -79,7 +79,8 @@ class PayingChains {
 
  private:
   /// Of `chosen` and of all kernels on one side: what holds the least memory of those that are about as fast as the
-  /// fastest, on one side if it can be.
+  /// fastest, on one side if it can be. Estimates err by as much as that, and those of a choice for which more is
+  /// opened than for either side alone by as much again.
   std::vector<bool> LeastMemory(const std::vector<bool>& chosen,
                                 const std::function<double(const std::vector<bool>&)>& seconds) const {
     const std::vector<bool> choices[] = {std::vector<bool>(chosen.size(), false),
@@ -90,7 +91,7 @@ class PayingChains {
       taken.push_back(in_any_case + seconds(choice) + SecondsOfLargest(choice));
     }
     const auto opens_less = [&](const std::vector<bool>& side) { return MemoryOf(side) < MemoryOf(chosen); };
-    if (opens_less(choices[0]) && opens_less(choices[1])) taken.back() *= kPriceOfBoth;
+    if (opens_less(choices[0]) && opens_less(choices[1])) taken.back() *= kEqualPart;
     const double least = *std::min_element(taken.begin(), taken.end());
     size_t best = std::size(choices);
     for (size_t i = 0; i < std::size(choices); ++i) {
