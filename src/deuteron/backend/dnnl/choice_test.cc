@@ -356,7 +356,7 @@ TEST(Choice, OfOneRunCountsTheGeneralProductOfTheLibrary) {
 }
 
 /// Two convolutions of constants, and something that is generated in any case.
-IRModule TwoConvolutions(int64_t channels, int64_t size) {
+IRModule TwoConvolutions(int64_t channels, int64_t size, const std::string& batch = "1") {
   const auto weight = [channels](int64_t results) {
     const Tensor values = runtime::AllocTensor({results, channels, 3, 3}, DataType::Float(32));
     std::memset(values.data_ptr(), 0, static_cast<size_t>(values.numel()) * sizeof(float));
@@ -364,7 +364,7 @@ IRModule TwoConvolutions(int64_t channels, int64_t size) {
   };
   const std::string c = std::to_string(channels), more = std::to_string(channels + 16), s = std::to_string(size);
   const IRModule module =
-      MakeModule("x: " + F32("1, " + c + ", " + s + ", " + s) + ", v: " + F32(c + ", " + c + ", 3, 3") +
+      MakeModule("x: " + F32(batch + ", " + c + ", " + s + ", " + s) + ", v: " + F32(c + ", " + c + ", 3, 3") +
                      ", w: " + F32(more + ", " + c + ", 3, 3"),
                  {"a = R.nn.conv2d(x, v, padding=[1, 1, 1, 1], strides=[2, 2])",
                   "b = R.nn.conv2d(a, w, padding=[1, 1, 1, 1], strides=[2, 2])", "gv = R.cumsum(b, axis=1)"});
@@ -383,6 +383,16 @@ TEST(Choice, OfOneRunCountsWhatPackingLargeWeightsTakes) {
     const TargetScope scope(Target::Parse("llvm -mcpu=znver4", 2));
     EXPECT_EQ(backend::dnnl::IsLikely(module), std::string_view(expected) == "library") << channels;
   }
+}
+
+/// What a batch of any size takes to compute is not known before it runs, and hides no part of what is made once: the
+/// library is opened ahead, and what generates code is not.
+TEST(Choice, OfOneRunOfOpenSizesCountsWhatIsMadeOnly) {
+  const IRModule module = TwoConvolutions(64, 448, "n");
+  for (const auto& [name, reason] : VerdictsOf(module, false, "llvm -mcpu=znver4", "f32", 1))
+    EXPECT_EQ(reason.substr(0, reason.find('-')), "library") << name;
+  const TargetScope scope(Target::Parse("llvm -mcpu=znver4", 2));
+  EXPECT_TRUE(backend::dnnl::IsLikely(module));
 }
 
 /// The library makes code for each place at the edges of a long window.

@@ -300,15 +300,6 @@ double SecondsToExchange(double bytes) {
   return SecondsFromMemory((1 - 1 / CoresAtWork(Target::Current().machine)) * bytes) / kExchangedPart;
 }
 
-bool IsOpen(const Type& type) {
-  const std::vector<int64_t> dims = StaticDims(type);
-  return std::find(dims.begin(), dims.end(), -1) != dims.end();
-}
-bool IsOpen(const JsonKernel& kernel, const Type& result) {
-  return IsOpen(result) || std::any_of(kernel.inputs.begin(), kernel.inputs.end(),
-                                       [](const relax::Expr& input) { return IsOpen(input->ty); });
-}
-
 /// What sort of kernel it is to make, but for transformed tiles.
 Making MakingOf(const JsonKernel& kernel, const Type& result, bool is_convolution, bool is_product) {
   if (is_product && IsOpen(kernel, result) && kernel.inputs[1]->kind != RelaxKind::kConstant) {
@@ -345,6 +336,11 @@ double SecondsToPack(double bytes, bool transforms) {
 }
 
 }  // namespace
+
+bool IsOpen(const JsonKernel& kernel, const Type& result) {
+  return IsOpen(result) || std::any_of(kernel.inputs.begin(), kernel.inputs.end(),
+                                       [](const relax::Expr& input) { return IsOpen(input->ty); });
+}
 
 std::string TextOfKernel(const JsonKernel& kernel, const Type& result) {
   std::string text = kernel.attrs.dump();

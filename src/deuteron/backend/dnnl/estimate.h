@@ -34,6 +34,9 @@ struct KernelEstimate {
   bool is_product = false;
 };
 
+/// Whether sizes of its operands or result are not known.
+bool IsOpen(const JsonKernel& kernel, const Type& result);
+
 /// What a kernel does, and to tensors of which types: the same text for those that are made once.
 std::string TextOfKernel(const JsonKernel& kernel, const Type& result);
 

@@ -72,7 +72,12 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
       is_product ? MakingOfProduct(dims)
                  : MakingOfConvolution(of_weight, static_cast<const relax::ConvAttrsNode*>(call->attrs.get())->groups);
   likely.generated = SecondsToCompile(making, /*transforms=*/false, in_run) / cores;
-  likely.in_run = in_run / cores;
+  // What it takes to compute a size that is not known is not known either (EstimateKernel).
+  if (IsOpen(binding->var.ty())) {
+    likely.generated *= kTimesOfOpen;
+  } else {
+    likely.in_run = in_run / cores;
+  }
   if (const auto* constant = call->args[1].as<relax::ConstantNode>()) {
     likely.weights = relax::AssumedBytes(call->args[1]->ty);
     likely.data = constant->data.data_ptr();

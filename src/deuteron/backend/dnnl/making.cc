@@ -31,6 +31,11 @@ double SecondsOfScores(const std::vector<int64_t>& dims, bool is_plain, const ti
   return is_plain ? kSecondsOfPlainAttention : kSecondsOfLightAttention;
 }
 
+bool IsOpen(const Type& type) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  return tensor == nullptr || !tensor->has_shape() || !AsConstInts(*tensor->shape);
+}
+
 std::vector<int64_t> DimsOf(const Type& type) {
   std::vector<int64_t> dims;
   for (const PrimExpr& dim : *type.as<TensorTypeNode>()->shape) dims.push_back(tir::AssumedExtent(dim));

@@ -62,6 +62,8 @@ double SecondsToCompile(const Making& making, bool transforms, double in_runs);
 /// Seconds to compile attention whose scores have such sizes, beyond its parts: one function on one core.
 double SecondsOfScores(const std::vector<int64_t>& dims, bool is_plain, const tir::CostModel& costs);
 
+/// Whether a dimension of a tensor, or how many it has, is not known.
+bool IsOpen(const Type& type);
 /// Extents, assumed where they are not known.
 std::vector<int64_t> DimsOf(const Type& type);
 /// Of those from `begin` to `end`.

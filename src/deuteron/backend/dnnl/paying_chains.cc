@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "deuteron/backend/dnnl/making.h"
 #include "deuteron/backend/kernel_choice.h"
 #include "deuteron/backend/pattern_checks.h"
 #include "deuteron/relax/op/manipulate.h"
@@ -42,7 +43,7 @@ class PayingChains {
           estimates_.emplace_back(EstimateKernel(described.kernel, TypeOf(described), expected_runs_));
       double library = estimate.library, generated = estimate.generated;
       // What few runs of a size that is not known take is not known either.
-      if (expected_runs_ > 0 && IsOpen(described)) library = generated = 0;
+      if (expected_runs_ > 0 && IsOpen(described.kernel, TypeOf(described))) library = generated = 0;
       const double to_fuse = expected_runs_ > 0 ? EstimatePlace() : 0;
       const size_t kernel = choice_.AddKernel(InRuns(library), InRuns(generated) + to_fuse);
       for (const size_t member : described.chain.members) kernel_of_[member] = kernel;
@@ -129,22 +130,11 @@ class PayingChains {
 
   const Type& TypeOf(const DescribedChain& described) const { return block_.var(described.chain.members.back()).ty(); }
 
-  static bool IsOpen(const Type& type) {
-    const auto* tensor = type.as<TensorTypeNode>();
-    if (tensor == nullptr || tensor->ndim < 0) return true;
-    const std::vector<int64_t> dims = StaticDims(type);
-    return std::find(dims.begin(), dims.end(), -1) != dims.end();
-  }
   static bool IsOne(const Type& type) {
     const auto* tensor = type.as<TensorTypeNode>();
     if (tensor == nullptr || tensor->ndim < 0) return false;
     const std::vector<int64_t> dims = StaticDims(type);
     return std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim == 1; });
-  }
-  bool IsOpen(const DescribedChain& described) const {
-    const auto& inputs = described.kernel.inputs;
-    return IsOpen(TypeOf(described)) ||
-           std::any_of(inputs.begin(), inputs.end(), [](const relax::Expr& input) { return IsOpen(input->ty); });
   }
 
   /// What a value between the two sides costs in all runs.
