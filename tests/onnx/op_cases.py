@@ -338,7 +338,8 @@ def cases():
     for k, left, right in itertools.product([64, 19], [np.uint8, np.int8], [np.uint8, np.int8]):
         x, y = (i(2, 17, 33, k, low=-128, high=128).astype(t) for t in (left, right))
         kind, other = (t.__name__ for t in (left, right))
-        yield graph("MatMulIntegerByTransposed", [x, y, np.array(90).astype(left)], f"""g ({kind}[2, 17, 33, {k}] x, {other}[2, 17, 33, {k}] y, {kind} z) => (int32[2, 17, 33, 33] w)
+        # Of signed ones 7 bits: on CPUs without dot products of bytes ONNX Runtime's sums of two products saturate at 16 bits.
+        yield graph("MatMulIntegerByTransposed", [x, y >> 1 if right == np.int8 else y, np.array(90).astype(left)], f"""g ({kind}[2, 17, 33, {k}] x, {other}[2, 17, 33, {k}] y, {kind} z) => (int32[2, 17, 33, 33] w)
             <{other} zero = {{3}}> {{ t = Transpose <perm: ints = [0, 1, 3, 2]> (y) w = MatMulInteger (x, t, z, zero) }}""")
         yield graph("MatMulOfDequantized", [x, y], f"""g ({kind}[2, 17, 33, {k}] x, {other}[2, 17, 33, {k}] y) => (float[2, 17, 33, 33] w) <float s = {{0.02}}, {kind} a = {{90}}, {other} b = {{3}}>
             {{ v = DequantizeLinear (x, s, a) u = DequantizeLinear (y, s, b) t = Transpose <perm: ints = [0, 1, 3, 2]> (u) w = MatMul (v, t) }}""")
