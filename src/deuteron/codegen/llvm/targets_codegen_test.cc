@@ -184,13 +184,13 @@ TEST(Prefetch, IsOfEachVectorOfAPanel) {
   EXPECT_EQ(CountOf("prefetcht0", Assembly(several, cpu)), 3);
   EXPECT_GE(CountOf("prefetcht1", Assembly(several, cpu)), 1);
   // The last tile is partial.
-  const char* const run = "llvm -mcpu=x86-64-v3 -threads=1";
-  Check(ProductOf(67, 480, run), 1e-5, {}, Target::Parse(run));
+  const char* const runs[] = {"llvm -mcpu=x86-64-v3 -threads=1", "native -threads=1"};
+  for (const char* run : runs) Check(ProductOf(67, 480, run), 1e-5, {}, Target::Parse(run));
   // A sum of two parts has code for each.
   const std::string parts = Assembly(ProductOf(67, 48, cpu, 768), cpu);
   EXPECT_EQ(CountOf("prefetcht0", parts) % 2, 0);
   EXPECT_GE(CountOf("prefetcht1", parts), 1);
-  Check(ProductOf(67, 480, run, 768), 1e-5, {}, Target::Parse(run));
+  for (const char* run : runs) Check(ProductOf(67, 480, run, 768), 1e-5, {}, Target::Parse(run));
 }
 
 /// What lies as planes, of which a step reads a piece each, has no panel behind it.
