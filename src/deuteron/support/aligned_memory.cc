@@ -3,6 +3,7 @@
 #include "deuteron/support/aligned_memory.h"
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,10 +30,15 @@ int64_t PageBytes() {
 constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int64_t kLarge = kHugePage / 2;
 /// Of the machine. A request for more is granted by systems that promise more than they have, and ends the process when
-/// it is used. Where the system does not tell (some sandboxes), any may be granted.
+/// it is used. Where the system does not tell (some sandboxes), any may be granted. It is asked itself: `sysconf`, if
+/// refused, answers whatever was on its stack.
 int64_t PhysicalMemory() {
-  static const int64_t pages = sysconf(_SC_PHYS_PAGES);
-  return pages > 0 ? pages * PageBytes() : std::numeric_limits<int64_t>::max() / 2;
+  static const int64_t bytes = [] {
+    struct sysinfo info = {};
+    const bool told = ::sysinfo(&info) == 0 && info.totalram > 0;
+    return told ? static_cast<int64_t>(info.totalram) * info.mem_unit : std::numeric_limits<int64_t>::max() / 2;
+  }();
+  return bytes;
 }
 
 /// From here on the control group is asked before. Beyond what it may have, memory is granted as well, and the process

@@ -1,9 +1,10 @@
-/// Memory of tensors on a system whose pages are of 64 KiB, as some ARM boards': this program's calls of the system are
-/// answered as such a one would.
+/// Memory of tensors on a system whose pages are of 64 KiB, as some ARM boards', and that does not tell how much it has,
+/// as some sandboxes: this program's calls of the system are answered as such a one would.
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -31,8 +32,13 @@ extern "C" {
 
 long sysconf(int name) noexcept {
   if (name == _SC_PAGESIZE) return kLargePage;
-  // 4 GiB of memory
-  return name == _SC_PHYS_PAGES ? 65536 : -1;
+  // What was on the stack: the C library does not look whether it was told.
+  return name == _SC_PHYS_PAGES ? 1 : -1;
+}
+
+int sysinfo(struct sysinfo* /*info*/) noexcept {
+  errno = EPERM;
+  return -1;
 }
 
 void* mmap(void* /*address*/, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
