@@ -175,23 +175,27 @@ class Executor {
   int64_t Offset(const BufferState& state, const ExprCode* indices, int lane) {
     int64_t offset = 0;
     for (size_t axis = 0; axis < state.shape.size(); ++axis) {
-      const int64_t index = Eval(indices[axis], indices[axis].lanes > 1 ? lane : 0).i;
+      const int64_t index = EvalIndex(indices[axis], indices[axis].lanes > 1 ? lane : 0);
       if (index < 0 || index >= state.shape[axis]) ThrowOutside(state, axis, index);
       offset += index * state.strides[axis];
     }
     return offset;
   }
 
-  Scalar EvalLoad(const ExprCode& code, int lane) {
+  [[gnu::noinline]] Scalar EvalLoad(const ExprCode& code, int lane) {
     const BufferState& state = StateOf(code.slot);
     const int64_t offset = Offset(state, code.children.data(), lane);
     VisitWritten(state, offset, [&](const std::vector<bool>* written, int64_t bit) {
       if (!(*written)[bit]) ThrowUnwritten(state, offset);
     });
+    if (code.form == ExprForm::kSingleLoad) {
+      float value = 0;
+      std::memcpy(&value, static_cast<const char*>(state.data) + offset * int64_t{sizeof(value)}, sizeof(value));
+      return Scalar::Float(value);
+    }
     return LoadScalar(state.data, code.dtype, offset);
   }
 
-  // With room for arguments in a frame of its own.
   [[gnu::noinline]] Scalar EvalCall(const ExprCode& code, int lane) {
     switch (code.special) {
       case ExprCode::Special::kIfThenElse:
@@ -205,7 +209,12 @@ class Executor {
       case ExprCode::Special::kNone:
         break;
     }
-    Scalar args[kMostArguments];
+    constexpr size_t kFew = 3;
+    return code.children.size() <= kFew ? EvalFunction<kFew>(code, lane) : EvalFunction<kMostArguments>(code, lane);
+  }
+  template <size_t kMost>
+  [[gnu::noinline]] Scalar EvalFunction(const ExprCode& code, int lane) {
+    Scalar args[kMost];
     for (size_t i = 0; i < code.children.size(); ++i) args[i] = Eval(code.children[i], lane);
     return code.intrinsic(code.operand, args);
   }
@@ -220,14 +229,55 @@ class Executor {
     DEUTERON_THROW(ModelError) << "shuffle index is out of range in " << program_.name;
   }
 
-  Scalar Eval(const ExprCode& code, int lane) {
+  int64_t EvalLinear(const ExprCode& code, int lane) const {
+    const auto product = [](int64_t a, int64_t b) { return static_cast<uint64_t>(a) * static_cast<uint64_t>(b); };
+    uint64_t sum = static_cast<uint64_t>(code.imm.i) + product(code.per_lane, lane);
+    for (const LinearTerm& term : code.terms) sum += product(term.factor, vars_[term.slot].i);
+    const int unused = 64 - code.dtype.bits();
+    return static_cast<int64_t>(sum << unused) >> unused;
+  }
+
+  /// What most expressions are is found here, without a call for most of their operands.
+  [[gnu::always_inline]] Scalar Eval(const ExprCode& code, int lane) {
+    if (code.form == ExprForm::kConstant) return code.imm;
+    if (code.form == ExprForm::kVariable) return vars_[code.slot];
+    return EvalForm(code, lane);
+  }
+  [[gnu::always_inline]] int64_t EvalIndex(const ExprCode& code, int lane) {
+    return code.form == ExprForm::kLinear ? EvalLinear(code, lane) : Eval(code, lane).i;
+  }
+
+  [[gnu::noinline]] Scalar EvalForm(const ExprCode& code, int lane) {
+    const auto singles = [&](auto apply) {
+      const double a = Eval(code.children[0], lane).f;
+      return Scalar::Float(static_cast<float>(apply(a, Eval(code.children[1], lane).f)));
+    };
+    switch (code.form) {
+      case ExprForm::kConstant:
+        return code.imm;
+      case ExprForm::kVariable:
+        return vars_[code.slot];
+      case ExprForm::kLinear:
+        return Scalar::Int(EvalLinear(code, lane));
+      case ExprForm::kLoad:
+      case ExprForm::kSingleLoad:
+        return EvalLoad(code, lane);
+      case ExprForm::kSingleAdd:
+        return singles([](double a, double b) { return a + b; });
+      case ExprForm::kSingleSub:
+        return singles([](double a, double b) { return a - b; });
+      case ExprForm::kSingleMul:
+        return singles([](double a, double b) { return a * b; });
+      case ExprForm::kByKind:
+        break;
+    }
+    return EvalByKind(code, lane);
+  }
+
+  [[gnu::noinline]] Scalar EvalByKind(const ExprCode& code, int lane) {
     switch (code.kind) {
       case ExprKind::kVar:
-        return code.lanes == 1 ? vars_[code.slot] : vectors_[code.slot][lane];
-      case ExprKind::kIntImm:
-      case ExprKind::kFloatImm:
-      case ExprKind::kStringImm:
-        return code.imm;
+        return vectors_[code.slot][lane];
       case ExprKind::kCast:
         return ApplyCast(code.operand, code.dtype, Eval(code.children[0], lane));
       case ExprKind::kAnd:
@@ -255,8 +305,10 @@ class Executor {
         return EvalShuffle(code, lane);
       case ExprKind::kCall:
         return EvalCall(code, lane);
+      case ExprKind::kIntImm:
+      case ExprKind::kFloatImm:
+      case ExprKind::kStringImm:
       case ExprKind::kBufferLoad:
-        return EvalLoad(code, lane);
       case ExprKind::kProducerLoad:
       case ExprKind::kReduce:
         ThrowUnreachable();
@@ -325,7 +377,7 @@ class Executor {
     if (code.iters.size() > std::size(values)) ThrowTooManyIterators(code);
     if (Eval(code.exprs[0], 0).i == 0) return;
     bool first = true;
-    for (size_t i = 0; i < code.iters.size(); ++i) values[i] = Eval(code.iters[i].value, 0).i;
+    for (size_t i = 0; i < code.iters.size(); ++i) values[i] = EvalIndex(code.iters[i].value, 0);
     for (size_t i = 0; i < code.iters.size(); ++i) {
       vars_[code.iters[i].slot].i = values[i];
       if (code.iters[i].is_reduce && values[i] != Eval(code.iters[i].dom_min, 0).i) first = false;

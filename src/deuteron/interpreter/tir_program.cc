@@ -1,5 +1,6 @@
 #include "deuteron/interpreter/tir_program.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "deuteron/ir/scalar_format.h"
@@ -11,6 +12,105 @@ namespace deuteron::interpreter {
 namespace {
 
 using namespace tir;  // NOLINT(build/namespaces): the nodes of this level
+
+/// Of one of more variables each sum would copy them all.
+constexpr size_t kMostTerms = 16;
+
+bool IsLinear(const ExprCode& code) {
+  const bool is_leaf = code.form == ExprForm::kConstant || code.form == ExprForm::kVariable;
+  return code.dtype.is_int() && (is_leaf || (code.form == ExprForm::kLinear && code.terms.size() <= kMostTerms));
+}
+bool IsInteger(const ExprCode& code) { return code.form == ExprForm::kConstant && code.dtype.is_int(); }
+
+uint64_t Unsigned(int64_t value) { return static_cast<uint64_t>(value); }
+int64_t WrappedProduct(int64_t a, int64_t b) { return static_cast<int64_t>(Unsigned(a) * Unsigned(b)); }
+int64_t WrappedSum(int64_t a, int64_t b) { return static_cast<int64_t>(Unsigned(a) + Unsigned(b)); }
+
+/// Adds a multiple of a linear expression to another one.
+void AddLinear(const ExprCode& from, int64_t factor, ExprCode* to) {
+  const auto add = [&](int slot, int64_t more) {
+    const auto same = [&](const LinearTerm& term) { return term.slot == slot; };
+    const auto found = std::find_if(to->terms.begin(), to->terms.end(), same);
+    if (found == to->terms.end()) {
+      to->terms.push_back({slot, more});
+    } else {
+      found->factor = WrappedSum(found->factor, more);
+    }
+  };
+  if (from.form == ExprForm::kVariable) return add(from.slot, factor);
+  to->imm.i = WrappedSum(to->imm.i, WrappedProduct(from.imm.i, factor));
+  to->per_lane = WrappedSum(to->per_lane, WrappedProduct(from.per_lane, factor));
+  for (const LinearTerm& term : from.terms) add(term.slot, WrappedProduct(term.factor, factor));
+}
+
+/// Makes an integer linear, if what it is made of is.
+void MakeLinear(ExprCode* code) {
+  const std::vector<ExprCode>& of = code->children;
+  if (!code->dtype.is_int() || of.empty() || !std::all_of(of.begin(), of.end(), IsLinear)) return;
+  switch (code->kind) {
+    case ExprKind::kAdd:
+    case ExprKind::kSub:
+      AddLinear(of[0], 1, code);
+      AddLinear(of[1], code->kind == ExprKind::kAdd ? 1 : -1, code);
+      break;
+    case ExprKind::kMul:
+      if (!IsInteger(of[0]) && !IsInteger(of[1])) return;
+      AddLinear(IsInteger(of[0]) ? of[1] : of[0], IsInteger(of[0]) ? of[0].imm.i : of[1].imm.i, code);
+      break;
+    case ExprKind::kRamp:
+    case ExprKind::kBroadcast:
+      if (code->kind == ExprKind::kRamp && !IsInteger(of[1])) return;
+      AddLinear(of[0], 1, code);
+      code->per_lane = code->kind == ExprKind::kRamp ? of[1].imm.i : 0;
+      break;
+    case ExprKind::kCast:
+      // What is wider holds the same.
+      if (of[0].form == ExprForm::kLinear || code->dtype.bits() < of[0].dtype.bits()) return;
+      AddLinear(of[0], 1, code);
+      break;
+    default:
+      return;
+  }
+  code->form = ExprForm::kLinear;
+  code->children.clear();
+  if (code->per_lane != 0) return;
+  if (code->terms.empty()) {
+    code->form = ExprForm::kConstant;
+    code->imm.i = WrapToWidth(code->dtype, code->imm.i);
+  } else if (code->terms.size() == 1 && code->terms[0].factor == 1 && code->imm.i == 0) {
+    code->form = ExprForm::kVariable;
+    code->slot = code->terms[0].slot;
+  }
+}
+
+void SetForm(ExprCode* code) {
+  const bool is_single = code->dtype == DataType::Float(32);
+  switch (code->kind) {
+    case ExprKind::kIntImm:
+    case ExprKind::kFloatImm:
+    case ExprKind::kStringImm:
+      code->form = ExprForm::kConstant;
+      return;
+    case ExprKind::kVar:
+      if (code->lanes == 1) code->form = ExprForm::kVariable;
+      return;
+    case ExprKind::kBufferLoad:
+      code->form = is_single ? ExprForm::kSingleLoad : ExprForm::kLoad;
+      return;
+    case ExprKind::kAdd:
+      if (is_single) code->form = ExprForm::kSingleAdd;
+      break;
+    case ExprKind::kSub:
+      if (is_single) code->form = ExprForm::kSingleSub;
+      break;
+    case ExprKind::kMul:
+      if (is_single) code->form = ExprForm::kSingleMul;
+      break;
+    default:
+      break;
+  }
+  MakeLinear(code);
+}
 
 class Preparer {
  public:
@@ -71,6 +171,12 @@ class Preparer {
   }
 
   ExprCode Compile(const PrimExpr& expr) {
+    ExprCode code = CompileByKind(expr);
+    SetForm(&code);
+    return code;
+  }
+
+  ExprCode CompileByKind(const PrimExpr& expr) {
     ExprCode code{.kind = expr->kind, .dtype = expr.dtype().element(), .lanes = expr.dtype().lanes()};
     switch (expr->kind) {
       case ExprKind::kVar:

@@ -11,9 +11,33 @@
 
 namespace deuteron::interpreter {
 
+/// How an expression is evaluated that is met often: without asking for its kind. What it means is the same.
+enum class ExprForm : uint8_t {
+  kByKind,
+  kConstant,
+  /// A variable that is no vector.
+  kVariable,
+  /// An integer that is a sum of multiples of variables, as most indices are, wrapped to its width once: so is each of
+  /// its operations, and wrapping commutes with them.
+  kLinear,
+  kLoad,
+  /// Of float32, as its arithmetic.
+  kSingleLoad,
+  kSingleAdd,
+  kSingleSub,
+  kSingleMul,
+};
+
+/// A multiple of a variable.
+struct LinearTerm {
+  int slot;
+  int64_t factor;
+};
+
 /// An expression. Vectors are evaluated lane by lane.
 struct ExprCode {
   ExprKind kind;
+  ExprForm form = ExprForm::kByKind;
   /// Element type of the result.
   DataType dtype;
   int lanes = 1;
@@ -21,7 +45,11 @@ struct ExprCode {
   DataType operand;
   /// Variable slot (kVar, kLet) or buffer slot (kBufferLoad).
   int slot = -1;
+  /// Of a constant, or the constant part (kLinear).
   Scalar imm;
+  /// kLinear: the variable part, and what each further lane adds.
+  std::vector<LinearTerm> terms;
+  int64_t per_lane = 0;
   Intrinsic intrinsic = nullptr;
   /// kCall: the intrinsics that are not plain functions of their arguments.
   enum class Special : uint8_t { kNone, kIfThenElse, kReinterpret } special = Special::kNone;

@@ -12,17 +12,17 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const DataType kFloat = DataType::Float(32);
+const DataType kFloat32 = DataType::Float(32);
 
 /// main(x): lv = exp(x); lv1 = add(lv, c); gv = (lv1, lv); returned as gv[0].
-IRModule Example() {
-  const Var x("x", TensorType({I64(4)}, kFloat));
+IRModule TwoResults() {
+  const Var x("x", TensorType({I64(4)}, kFloat32));
   BlockBuilder builder;
   builder.BuildFunction("main", {x}, [&] {
     Var out;
     builder.Dataflow([&] {
       const Var lv = builder.Emit(Exp(x));
-      const Var lv1 = builder.Emit(Add(lv, Constant::Scalar(kFloat, 2.0)));
+      const Var lv1 = builder.Emit(Add(lv, Constant::Scalar(kFloat32, 2.0)));
       out = builder.EmitOutput(Tuple({lv1, lv}));
     });
     builder.EmitFuncOutput(builder.Emit(TupleGetItem(out, 0)));
@@ -44,14 +44,14 @@ class Tracer : public ExprVisitor {
 
 TEST(ExprVisitor, VisitsInOrderOfEvaluation) {
   Tracer tracer;
-  tracer.VisitExpr(Example().Lookup("main"));
+  tracer.VisitExpr(TwoResults().Lookup("main"));
   EXPECT_EQ(tracer.trace, (Names{"def x", "relax.exp", "use x", "def lv", "relax.add", "use lv", "constant", "def lv1",
                                  "use lv1", "use lv", "def gv", "use gv", "def gv1", "use gv1"}));
 }
 
 TEST(PostOrderVisit, VisitsChildrenBeforeParents) {
   Names trace;
-  PostOrderVisit(Example().Lookup("main"), [&](const Expr& expr) {
+  PostOrderVisit(TwoResults().Lookup("main"), [&](const Expr& expr) {
     if (const auto* var = expr.as<VarNode>()) trace.emplace_back(var->name_hint);
     if (expr->kind == RelaxKind::kCall) trace.emplace_back("call");
     if (expr->kind == RelaxKind::kTuple) trace.emplace_back("tuple");
@@ -61,7 +61,7 @@ TEST(PostOrderVisit, VisitsChildrenBeforeParents) {
 }
 
 TEST(ExprMutator, SharesWhatDoesNotChange) {
-  const auto main = Downcast<Function>(Example().Lookup("main"));
+  const auto main = Downcast<Function>(TwoResults().Lookup("main"));
   ExprMutator identity;
   EXPECT_TRUE(identity.VisitExpr(main).same_as(main));
 }
@@ -81,7 +81,7 @@ class ReshapeInstead : public ExprMutator {
 };
 
 TEST(ExprMutator, GivesLaterUsesTheNewTypes) {
-  const auto main = Downcast<Function>(Example().Lookup("main"));
+  const auto main = Downcast<Function>(TwoResults().Lookup("main"));
   ReshapeInstead mutator;
   const auto changed = Downcast<Function>(mutator.VisitExpr(main));
   EXPECT_EQ(mutator.known, (std::vector<bool>{false, true})) << "a parameter, then a variable";
@@ -117,7 +117,7 @@ class Outliner : public ExprMutator {
 };
 
 TEST(ExprMutator, AddsFunctionsThatMayBeCalledAtOnce) {
-  const IRModule module = Example();
+  const IRModule module = TwoResults();
   const IRModule outlined = Outliner(module).Run(module);
   EXPECT_TRUE(outlined.FindGlobalVar("outlined").defined());
   EXPECT_FALSE(module.FindGlobalVar("outlined").defined());

@@ -36,7 +36,7 @@ ExternalFunctions::ExternalFunctions(const Program& program, const Weights& weig
 const tvm::ffi::Function* ExternalFunctions::Find(const std::string& symbol, int threads) const {
   const auto it = entries_.find(symbol);
   if (it == entries_.end()) return nullptr;
-  std::call_once(it->second.made, [&] { Make(&it->second, threads); });
+  MakeOnce(&it->second, threads);
   return &it->second.function;
 }
 
@@ -61,10 +61,18 @@ void ExternalFunctions::MakeCalledBy(size_t function, int threads) const {
 
 void ExternalFunctions::TryToMake(Entry* entry, int threads) const {
   try {
-    std::call_once(entry->made, [&] { Make(entry, threads); });
+    MakeOnce(entry, threads);
   } catch (const std::exception&) {
     // Its call tries again, and says why not.
   }
+}
+
+void ExternalFunctions::MakeOnce(Entry* entry, int threads) const {
+  if (entry->made.load(std::memory_order_acquire)) return;
+  const std::lock_guard<std::mutex> lock(entry->making);
+  if (entry->made.load(std::memory_order_relaxed)) return;
+  Make(entry, threads);
+  entry->made.store(true, std::memory_order_release);
 }
 
 void ExternalFunctions::Make(Entry* entry, int threads) const {

@@ -4,6 +4,7 @@
 
 #include <tvm/ffi/function.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -29,10 +30,13 @@ class ExternalFunctions {
 
  private:
   struct Entry {
-    const ExternalSpec* spec;
-    std::once_flag made;
+    const ExternalSpec* spec = nullptr;
+    /// No std::once_flag: of one whose function throws, libraries that follow threads and some systems do not return.
+    std::mutex making;
+    std::atomic<bool> made = false;
     tvm::ffi::Function function;
   };
+  void MakeOnce(Entry* entry, int threads) const;
   void Make(Entry* entry, int threads) const;
   void TryToMake(Entry* entry, int threads) const;
 

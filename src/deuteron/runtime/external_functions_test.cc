@@ -11,12 +11,11 @@
 
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/runtime/instruction.h"
+#include "deuteron/runtime/program_test_util.h"
 #include "deuteron/runtime/plugin.h"
 
 namespace deuteron::runtime {
 namespace {
-
-uint32_t Word(Opcode opcode, uint32_t operands) { return static_cast<uint32_t>(opcode) | (operands + 1) << 8; }
 
 /// Functions of a plugin that does not exist, each with a constant of its own: that one has been compared with its
 /// checksum tells that its function was to be made.

@@ -16,6 +16,7 @@
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/runtime/instruction.h"
+#include "deuteron/runtime/program_test_util.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/write_file.h"
@@ -25,8 +26,6 @@ namespace deuteron::runtime {
 namespace {
 
 constexpr DLDataType kFloat32{kDLFloat, 32, 1};
-
-uint32_t Word(Opcode opcode, uint32_t operands) { return static_cast<uint32_t>(opcode) | (operands + 1) << 8; }
 
 /// y = x + w, of shape (n, 2), through a temporary in the arena; the second output is the shape's n doubled.
 Program SampleProgram() {

@@ -138,12 +138,13 @@ class alignas(64) Worker {
 
   /// Takes the loop of that post back if this worker has not begun it: nobody waits for a thread that the system has
   /// not woken yet.
-  bool Retract(uint32_t post) { return state_.compare_exchange_strong(post, kIdle, std::memory_order_relaxed); }
+  bool Retract(uint32_t post) { return state_.compare_exchange_strong(post, kIdle, std::memory_order_release); }
 
-  /// Gives a claim up.
+  /// Gives a claim up. From then on the worker is whoever's claims it.
   void Release() {
+    const bool wake = was_asleep_;
     state_.store(kIdle, std::memory_order_release);
-    if (was_asleep_) Wake();
+    if (wake) Wake();
   }
 
   /// Returns what Retract needs. Posts are numbered: the next one may be another host's.

@@ -10,11 +10,12 @@
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/runtime/instruction.h"
+#include "deuteron/runtime/program_test_util.h"
 
 namespace deuteron::runtime {
 namespace {
 
-constexpr DLDataType kFloat32{kDLFloat, 32, 1};
+constexpr DLDataType kFloats{kDLFloat, 32, 1};
 
 TEST(TensorChecksum, IsThatOfAnyThreadsAndOfEveryByte) {
   for (const size_t bytes : {0, 1, 1000, 256 << 10, (256 << 10) + 1, 3'000'000}) {
@@ -31,9 +32,7 @@ TEST(TensorChecksum, IsThatOfAnyThreadsAndOfEveryByte) {
   }
 }
 
-uint32_t Word(Opcode opcode, uint32_t operands) { return static_cast<uint32_t>(opcode) | (operands + 1) << 8; }
-
-int AddKernel(const DeuteronContext*, void** data, const int64_t*) {
+int AddConstantKernel(const DeuteronContext*, void** data, const int64_t*) {
   const auto *x = static_cast<const float*>(data[0]), *w = static_cast<const float*>(data[1]);
   for (int i = 0; i < 2; ++i) static_cast<float*>(data[2])[i] = x[i] + w[i];
   return 0;
@@ -43,11 +42,11 @@ int AddKernel(const DeuteronContext*, void** data, const int64_t*) {
 Program TwoFunctions() {
   Program program;
   program.strings = {"input 'x'", "2", "/add", "/copy"};
-  TypeSpec pair{.kind = TypeSpec::kTensor, .dtype = kFloat32, .has_dims = true, .ndim = 1};
+  TypeSpec pair{.kind = TypeSpec::kTensor, .dtype = kFloats, .has_dims = true, .ndim = 1};
   pair.dims = {{DimSpec::kCheck, 0, 1}};
   program.types = {pair};
   program.kernels = {{"add", 3, 0}};
-  program.constants = {{kFloat32, {2}, 0}, {kFloat32, {2}, 64}};
+  program.constants = {{kFloats, {2}, 0}, {kFloats, {2}, 64}};
   program.weights_bytes = 72;
   FunctionSpec function;
   function.input_names = {"x"};
@@ -78,7 +77,7 @@ class WeightsTest : public testing::Test {
   void SetUp() override {
     Executable::Parts parts;
     parts.program = TwoFunctions();
-    parts.kernels = {AddKernel};
+    parts.kernels = {AddConstantKernel};
     for (size_t i = 0; i < 2; ++i) {
       parts.weights.push_back(&constants_[i]);
       parts.program.constants[i].checksum = TensorChecksum(&constants_[i], sizeof(float[2]), 1);
@@ -88,7 +87,7 @@ class WeightsTest : public testing::Test {
   }
   /// The first element of what a function gives; or its error.
   std::string Run(const char* function, Instance* instance) {
-    const Tensor x = AllocTensor({2}, kFloat32);
+    const Tensor x = AllocTensor({2}, kFloats);
     std::fill_n(static_cast<float*>(x.data_ptr()), 2, 1.0F);
     try {
       return std::to_string(static_cast<int>(*static_cast<float*>(instance->Run(function, {x})[0].data_ptr())));

@@ -20,7 +20,7 @@ std::string Kinds(std::string_view text) {
   return kinds;
 }
 
-std::string ErrorOf(std::string_view text) {
+std::string LexicalErrorOf(std::string_view text) {
   try {
     Kinds(text);
   } catch (const TextError& error) {
@@ -53,7 +53,7 @@ TEST(Lexer, NumbersAndStrings) {
 TEST(Lexer, ABracketThatIsNeverClosedSpoilsOneStatement) {
   const SourceText source("def f():\n    a = g(1, (2)\n    b = 1\n    return b\n", "t.py");
   EXPECT_EQ(SplitLines(source).size(), 4U);
-  EXPECT_EQ(ErrorOf(source.text()), "t.py:2:10: error: this `(` is never closed\n        a = g(1, (2)\n             ^");
+  EXPECT_EQ(LexicalErrorOf(source.text()), "t.py:2:10: error: this `(` is never closed\n        a = g(1, (2)\n             ^");
   // Continuations that are not indented are Python all the same.
   EXPECT_EQ(Kinds("    a = f(1,\n2,\n    3)\n    b"), "4nonoioioioN 4nN");
 }
@@ -73,10 +73,10 @@ TEST(Lexer, ValueOfString) {
 }
 
 TEST(Lexer, Errors) {
-  EXPECT_EQ(ErrorOf("a\n  b = \"x\n"),
+  EXPECT_EQ(LexicalErrorOf("a\n  b = \"x\n"),
             "t.py:2:7: error: this string does not end on its line\n      b = \"x\n          ^");
-  EXPECT_EQ(ErrorOf("é = ?").substr(0, 16), "t.py:1:5: error:");
-  EXPECT_EQ(ErrorOf("a = \"\"\"b\nc"), "t.py:1:5: error: this string has no end\n    a = \"\"\"b\n        ^");
+  EXPECT_EQ(LexicalErrorOf("é = ?").substr(0, 16), "t.py:1:5: error:");
+  EXPECT_EQ(LexicalErrorOf("a = \"\"\"b\nc"), "t.py:1:5: error: this string has no end\n    a = \"\"\"b\n        ^");
 }
 
 TEST(Lexer, FindsBadUtf8) {

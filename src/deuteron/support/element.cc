@@ -194,7 +194,19 @@ void PairBrainFloats(const float* low, const float* high, int64_t step, int64_t 
 
 int64_t LoadInteger(const void* data, DLDataType dtype) {
   uint64_t word = 0;
-  std::memcpy(&word, data, static_cast<size_t>(ElementBytes(dtype)));
+  switch (ElementBytes(dtype)) {
+    case 1:
+      word = LoadAs<uint8_t>(data);
+      break;
+    case 2:
+      word = LoadAs<uint16_t>(data);
+      break;
+    case 4:
+      word = LoadAs<uint32_t>(data);
+      break;
+    default:
+      word = LoadAs<uint64_t>(data);
+  }
   const int unused = 64 - dtype.bits;
   word <<= unused;
   return dtype.code == kDLInt ? static_cast<int64_t>(word) >> unused : static_cast<int64_t>(word >> unused);

@@ -23,6 +23,8 @@
 
 namespace deuteron::codegen {
 
+constexpr DataType kFloat = DataType::Float(32);
+
 /// A context that runs pieces in order, of the least length allowed, and counts what is not given back.
 class TestContext {
  public:
@@ -141,6 +143,12 @@ inline tir::PrimFunc Pointwise(const std::vector<DataType>& inputs, int64_t coun
   return tir::PrimFunc::FromBuffers(buffers, {}, body, DictAttrs(Map<String, Any>{{"tirx.noalias", true}}));
 }
 
+inline int64_t CountOf(const std::string& text, const std::string& part) {
+  int64_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 /// A module of `func`, lowered, as "kernel".
 inline IRModule Lowered(const tir::PrimFunc& func, const Target& target) {
   IRModule module = IRModule::Empty();
@@ -148,43 +156,58 @@ inline IRModule Lowered(const tir::PrimFunc& func, const Target& target) {
   return module;
 }
 
-/// Lowers, compiles and runs `func`, as it is by default, with accesses checked, and as a kernel that is too seldom
-/// called to be optimised, and compares every parameter with what
-/// `reference` interpreted gives. `dims` are the values of symbolic dimensions and scalar parameters.
-inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& reference, double tolerance = 0,
-                         const ExprVarMap& dims = {}, const Target& target = Target::Host()) {
+/// Random arguments of a function, and what the interpreter makes of them.
+struct Interpreted {
+  std::vector<Tensor> given, expected;
+  /// The scalar parameters, and as kernels take them, with symbolic dimensions.
+  std::vector<int64_t> parameters, scalars;
+};
+/// `dims` are the values of symbolic dimensions and scalar parameters.
+inline Interpreted Interpret(const tir::PrimFunc& func, const ExprVarMap& dims = {}) {
   std::mt19937 random(7);
-  const std::vector<Tensor> expected = RandomArguments(reference, dims, &random);
-  std::vector<Tensor> given, got;
+  Interpreted result{.given = RandomArguments(func, dims, &random)};
+  for (const Tensor& tensor : result.given) result.expected.push_back(CopyTensor(tensor));
+  const auto value = [&](const tir::Var& var) { return AsConstInt(dims.at(var)).value(); };
+  for (const tir::Var& param : func->params) {
+    if (!func->buffer_map.count(param)) result.parameters.push_back(value(param));
+  }
+  for (const tir::Var& var : tir::KernelScalars(func)) result.scalars.push_back(value(var));
+  interpreter::RunPrimFunc(func, result.expected, result.parameters);
+  return result;
+}
+
+/// Lowers, compiles and runs `func`, as it is by default, with accesses checked, and as a kernel that is too seldom
+/// called to be optimised, and compares every parameter with what the reference gave.
+inline void CheckAgainst(const tir::PrimFunc& func, const Interpreted& reference, double tolerance = 0,
+                         const Target& target = Target::Host()) {
+  std::vector<Tensor> got;
   std::vector<void*> data;
-  for (const Tensor& tensor : expected) {
-    given.push_back(CopyTensor(tensor));
+  for (const Tensor& tensor : reference.given) {
     got.push_back(CopyTensor(tensor));
     data.push_back(got.back().data_ptr());
   }
-  std::vector<int64_t> parameters;
-  for (const tir::Var& param : reference->params) {
-    if (!reference->buffer_map.count(param)) parameters.push_back(AsConstInt(dims.at(param)).value());
-  }
-  std::vector<int64_t> scalars;
-  for (const tir::Var& var : tir::KernelScalars(reference)) scalars.push_back(AsConstInt(dims.at(var)).value());
-  interpreter::RunPrimFunc(reference, expected, parameters);
   const IRModule module = Lowered(func, target);
   const std::vector<std::pair<std::string, CodegenOptions>> ways = {
       {"", {.verify = true}},
       {", with accesses checked", {.verify = true, .check_bounds = true}},
       {", not optimised", {.verify = true, .expected_calls = {{"kernel", 0}}}}};
   for (const auto& [way, options] : ways) {
-    for (size_t i = 0; i < got.size(); ++i) std::memcpy(data[i], given[i].data_ptr(), BytesOf(given[i]));
+    for (size_t i = 0; i < got.size(); ++i) {
+      std::memcpy(data[i], reference.given[i].data_ptr(), BytesOf(reference.given[i]));
+    }
     const CompiledKernels kernels = CompileInMemory(module, target, options);
     TestContext context;
-    const int code = kernels.Lookup("kernel")(context.get(), data.data(), scalars.data());
+    const int code = kernels.Lookup("kernel")(context.get(), data.data(), reference.scalars.data());
     EXPECT_EQ(code, 0) << context.error;
     EXPECT_EQ(context.live, 0) << "scratch memory was not released";
     for (size_t i = 0; i < got.size(); ++i) {
-      ExpectClose(got[i], expected[i], tolerance, "parameter " + std::to_string(i) + way);
+      ExpectClose(got[i], reference.expected[i], tolerance, "parameter " + std::to_string(i) + way);
     }
   }
+}
+inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& reference, double tolerance = 0,
+                         const ExprVarMap& dims = {}, const Target& target = Target::Host()) {
+  CheckAgainst(func, Interpret(reference, dims), tolerance, target);
 }
 inline void Check(const tir::PrimFunc& func, double tolerance = 0, const ExprVarMap& dims = {},
                   const Target& target = Target::Host()) {

@@ -131,12 +131,6 @@ bool IsForUnit(const tir::PrimFunc& func) {
   return tir::UsesMatrixUnit(module);
 }
 
-int64_t CountOf(const std::string& text, const std::string& part) {
-  int64_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 /// The schedule for a CPU with the unit computes the same, as does what this CPU runs; `tiles` are the products of
 /// tiles in the code for the former, of all its parts together.
 void ExpectTiles(const tir::PrimFunc& func, bool floats, int64_t tiles, const ExprVarMap& dims = {}) {
@@ -144,18 +138,12 @@ void ExpectTiles(const tir::PrimFunc& func, bool floats, int64_t tiles, const Ex
   const Target target = Target::Parse(kCpu);
   const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, target).func;
   EXPECT_EQ(IsForUnit(scheduled), tiles > 0);
-  std::mt19937 random(3);
-  const std::vector<Tensor> expected = RandomArguments(func, dims, &random);
+  const Interpreted reference = Interpret(func, dims);
   std::vector<Tensor> got;
-  for (const Tensor& tensor : expected) got.push_back(CopyTensor(tensor));
-  std::vector<int64_t> parameters;
-  for (const Var& param : func->params) {
-    if (!func->buffer_map.count(param)) parameters.push_back(AsConstInt(dims.at(param)).value());
-  }
-  interpreter::RunPrimFunc(func, expected, parameters);
-  interpreter::RunPrimFunc(scheduled, got, parameters);
-  ExpectClose(got.back(), expected.back(), tolerance, "interpreted");
-  CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, tolerance, dims);
+  for (const Tensor& tensor : reference.given) got.push_back(CopyTensor(tensor));
+  interpreter::RunPrimFunc(scheduled, got, reference.parameters);
+  ExpectClose(got.back(), reference.expected.back(), tolerance, "interpreted");
+  CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, reference, tolerance);
   const IRModule module = Lowered(scheduled, target);
   const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
   EXPECT_EQ(CountOf(code, floats ? "call void @llvm.x86.tdpbf16ps" : "call void @llvm.x86.tdpbusd"), tiles);
@@ -358,7 +346,7 @@ TEST(MatrixUnit, MultipliesTilesOfConvolutions) {
   // Pixels of one window become one axis; lines; lines of 7; a stride; a sum in parts, of lines in blocks.
   const Case cases[] = {{8, 16, 32, 32, 1, 1, 4},  {7, 16, 32, 32, 1, 1, 8},  {18, 16, 32, 32, 3, 1, 2},
                         {9, 32, 64, 32, 3, 1, 2},  {11, 16, 32, 32, 3, 2, 2}, {9, 64, 32, 32, 3, 1, 2},
-                        {39, 48, 64, 32, 3, 1, 8}, {19, 80, 32, 32, 5, 2, 2}};
+                        {39, 16, 64, 32, 3, 1, 8}, {19, 80, 32, 32, 5, 2, 2}};
   for (const Case& each : cases) {
     for (const bool floats : {false, true}) {
       SCOPED_TRACE(std::to_string(each.side) + " pixels, " + std::to_string(each.depth) + " by " +

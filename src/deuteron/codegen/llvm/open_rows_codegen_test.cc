@@ -14,14 +14,14 @@
 namespace deuteron::codegen {
 namespace {
 
-constexpr int64_t kPanel = 32;
+constexpr int64_t kPanelOfRows = 32;
 
 std::string Text(DataType type) { return (type.is_bfloat16() ? "bfloat" : "float") + std::to_string(type.bits()); }
 
 /// rows × depth, brought to float32, by depth × columns, whose panels lie one after the other, and a bias.
 tir::PrimFunc Product(const PrimExpr& rows, int64_t depth, int64_t columns, DataType type) {
   const te::Tensor x = te::Placeholder({rows, I64(depth)}, type, "x");
-  const te::Tensor w = te::Placeholder({I64(columns / kPanel), I64(depth), I64(kPanel)}, type, "w");
+  const te::Tensor w = te::Placeholder({I64(columns / kPanelOfRows), I64(depth), I64(kPanelOfRows)}, type, "w");
   const te::Tensor bias = te::Placeholder({I64(columns)}, type, "bias");
   const tir::IterVar k = te::ReduceAxis(I64(depth), "k");
   const DataType single = DataType::Float(32);
@@ -34,7 +34,7 @@ tir::PrimFunc Product(const PrimExpr& rows, int64_t depth, int64_t columns, Data
   const te::Tensor product = te::Compute(
       {rows, I64(columns)},
       [&](const Array<tir::Var>& i) {
-        const PrimExpr weight = w({FloorDiv(i[1], I64(kPanel)), k->var, FloorMod(i[1], I64(kPanel))});
+        const PrimExpr weight = w({FloorDiv(i[1], I64(kPanelOfRows)), k->var, FloorMod(i[1], I64(kPanelOfRows))});
         return te::Sum(widened({i[0], k->var}) * CastTo(single, weight), {k});
       },
       "product");
@@ -153,7 +153,7 @@ TEST(OpenRows, AnOnlyRowFillsNoPanel) {
 tir::PrimFunc QuantizedProduct(const tir::Var& rows, int64_t columns) {
   constexpr int64_t kDepth = 2048, kBlock = 32;
   const auto held = [&](int64_t depth, DataType dtype, const char* name) {
-    return te::Placeholder({I64(columns / kPanel), I64(depth), I64(kPanel)}, dtype, name);
+    return te::Placeholder({I64(columns / kPanelOfRows), I64(depth), I64(kPanelOfRows)}, dtype, name);
   };
   const te::Tensor x = te::Placeholder({rows, I64(kDepth)}, DataType::Float(32), "x");
   topi::QuantizedWeight weight;

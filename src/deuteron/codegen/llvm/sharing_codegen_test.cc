@@ -8,12 +8,6 @@ namespace {
 
 using tir::Var;
 
-int64_t Occurrences(const std::string& text, const std::string& word) {
-  int64_t count = 0;
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
-  return count;
-}
-
 /// The code as it is before LLVM's passes, once it has been found to compute the same as `func`.
 std::string CodeOf(const tir::PrimFunc& scheduled, const tir::PrimFunc& func) {
   CheckAgainst(scheduled, func, 0);
@@ -34,11 +28,11 @@ TEST(Codegen, CopiesShareAddresses) {
   tir::Schedule s(func);
   s.Unroll(s.GetLoops("B")[1]);
   const std::string code = CodeOf(s.func(), func);
-  EXPECT_EQ(Occurrences(code, "store float"), 6);
-  EXPECT_EQ(Occurrences(code, "mul nsw i64"), 1) << code;
-  EXPECT_EQ(Occurrences(code, "add nsw i64"), 1) << code;  // the next row
+  EXPECT_EQ(CountOf(code, "store float"), 6);
+  EXPECT_EQ(CountOf(code, "mul nsw i64"), 1) << code;
+  EXPECT_EQ(CountOf(code, "add nsw i64"), 1) << code;  // the next row
   // Of each buffer what rows have in common, and five places more.
-  EXPECT_EQ(Occurrences(code, "getelementptr float"), 12) << code;
+  EXPECT_EQ(CountOf(code, "getelementptr float"), 12) << code;
 }
 
 TEST(Codegen, CopiesKnowWhatIsChosen) {
@@ -54,9 +48,9 @@ TEST(Codegen, CopiesKnowWhatIsChosen) {
   tir::Schedule s(func);
   s.Unroll(s.GetLoops("B")[1]);
   const std::string code = CodeOf(s.func(), func);
-  EXPECT_EQ(Occurrences(code, "fadd"), 2) << code;
-  EXPECT_EQ(Occurrences(code, "fmul"), 2) << code;
-  EXPECT_EQ(Occurrences(code, "select"), 0) << code;
+  EXPECT_EQ(CountOf(code, "fadd"), 2) << code;
+  EXPECT_EQ(CountOf(code, "fmul"), 2) << code;
+  EXPECT_EQ(CountOf(code, "select"), 0) << code;
 }
 
 }  // namespace

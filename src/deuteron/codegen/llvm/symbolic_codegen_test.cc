@@ -11,7 +11,6 @@
 namespace deuteron::codegen {
 namespace {
 
-const DataType kFloat = DataType::Float(32);
 using tir::Var;
 
 /// Divisions by what is no constant, inside of `levels` loops or more.

@@ -166,30 +166,24 @@ tir::PrimFunc ProductOf(int64_t rows, int64_t columns, const char* cpu, int64_t 
   return tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
 }
 
-int64_t CountOf(const std::string& text, const std::string& code) {
-  int64_t count = 0;
-  for (size_t at = code.find(text); at != std::string::npos; at = code.find(text, at + 1)) ++count;
-  return count;
-}
-
 /// What a tile reads of a panel is asked for some steps before, once for all of its rows; of the panel behind it a part
 /// by each tile; and the rows of the tile behind it, a part in each step.
 TEST(Prefetch, IsOfEachVectorOfAPanel) {
   const char* const cpu = "llvm -mcpu=x86-64-v4 -threads=1";
   const std::string one = Assembly(ProductOf(8, 48, cpu), cpu);
-  EXPECT_EQ(CountOf("prefetcht0", one), 3);
-  EXPECT_EQ(CountOf("prefetcht1", one), 0);
-  EXPECT_GE(CountOf("prefetcht1", Assembly(ProductOf(67, 48, cpu), cpu)), 1);
+  EXPECT_EQ(CountOf(one, "prefetcht0"), 3);
+  EXPECT_EQ(CountOf(one, "prefetcht1"), 0);
+  EXPECT_GE(CountOf(Assembly(ProductOf(67, 48, cpu), cpu), "prefetcht1"), 1);
   const tir::PrimFunc several = ProductOf(24, 480, cpu);
-  EXPECT_EQ(CountOf("prefetcht0", Assembly(several, cpu)), 3);
-  EXPECT_GE(CountOf("prefetcht1", Assembly(several, cpu)), 1);
+  EXPECT_EQ(CountOf(Assembly(several, cpu), "prefetcht0"), 3);
+  EXPECT_GE(CountOf(Assembly(several, cpu), "prefetcht1"), 1);
   // The last tile is partial.
   const char* const runs[] = {"llvm -mcpu=x86-64-v3 -threads=1", "native -threads=1"};
   for (const char* run : runs) Check(ProductOf(67, 480, run), 1e-5, {}, Target::Parse(run));
   // A sum of two parts has code for each.
   const std::string parts = Assembly(ProductOf(67, 48, cpu, 768), cpu);
-  EXPECT_EQ(CountOf("prefetcht0", parts) % 2, 0);
-  EXPECT_GE(CountOf("prefetcht1", parts), 1);
+  EXPECT_EQ(CountOf(parts, "prefetcht0") % 2, 0);
+  EXPECT_GE(CountOf(parts, "prefetcht1"), 1);
   for (const char* run : runs) Check(ProductOf(67, 480, run, 768), 1e-5, {}, Target::Parse(run));
 }
 
@@ -209,7 +203,7 @@ TEST(Prefetch, IsOfRunsOfMemory) {
   const Target target = Target::Parse(cpu);
   const IRModule module = Lowered(func, target);
   const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
-  EXPECT_LE(CountOf("call void @llvm.prefetch", code), 2);  // rows of w
+  EXPECT_LE(CountOf(code, "call void @llvm.prefetch"), 2);  // rows of w
 }
 
 /// Rows of a tile between which other rows lie do not follow each other: not all of those are asked for.
@@ -225,7 +219,7 @@ TEST(Prefetch, IsOfRowsThatFollowEachOther) {
       },
       "y");
   const tir::PrimFunc func = tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
-  EXPECT_LE(CountOf("prefetcht1", Assembly(func, cpu)), 10);  // of the panel behind
+  EXPECT_LE(CountOf(Assembly(func, cpu), "prefetcht1"), 10);  // of the panel behind
 }
 
 TEST(OlderCpus, ComputeWithoutFusedMultiplyAdds) {

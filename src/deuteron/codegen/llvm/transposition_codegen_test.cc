@@ -8,7 +8,6 @@
 namespace deuteron::codegen {
 namespace {
 
-const DataType kFloat = DataType::Float(32);
 using tir::Schedule;
 using tir::Var;
 

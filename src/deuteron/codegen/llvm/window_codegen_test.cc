@@ -14,12 +14,6 @@ namespace {
 
 using tir::Var;
 
-int64_t Occurrences(const std::string& text, const std::string& word) {
-  int64_t count = 0;
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
-  return count;
-}
-
 /// Windows of three pixels over rows of `width` with `channels` channels each, in tiles of 14 pixels.
 void ExpectOneTile(int64_t width, int64_t channels) {
   const te::Tensor a = te::Placeholder({I64(2), I64(width), I64(channels)}, DataType::Float(32), "A");
@@ -59,8 +53,8 @@ void ExpectOneTile(int64_t width, int64_t channels) {
   const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
   // Two of the 42 products of a tile are behind a condition, and the last vector of channels has a tile of its own.
   const int64_t tiles = channels % 16 == 0 ? 1 : 2;
-  EXPECT_EQ(Occurrences(code, "call contract <16 x float> @llvm.fmuladd.v16f32"), 42 * tiles) << code;
-  EXPECT_EQ(Occurrences(code, "label %if"), 2 * tiles) << code;
+  EXPECT_EQ(CountOf(code, "call contract <16 x float> @llvm.fmuladd.v16f32"), 42 * tiles) << code;
+  EXPECT_EQ(CountOf(code, "label %if"), 2 * tiles) << code;
 }
 
 TEST(Codegen, BordersOfWindowsNeedNoCopiesOfTiles) {

@@ -12,12 +12,6 @@ namespace {
 
 using namespace relax;  // NOLINT(build/namespaces): the operators under test
 
-Array<PrimExpr> Dims(const Shape& dims) {
-  Array<PrimExpr> shape;
-  for (const int64_t dim : dims) shape.push_back(I64(dim));
-  return shape;
-}
-
 TEST(Reshape, KeepsRowMajorOrder) {
   const auto check = [](const Shape& from, const Shape& to, const std::vector<SymbolicDim>& symbols = {}) {
     Dense x = Dense::Shuffled(from);

@@ -26,11 +26,6 @@ Index With(Index index, size_t axis, int64_t value) {
   index[axis] = value;
   return index;
 }
-Array<PrimExpr> Dims(const Shape& dims) {
-  Array<PrimExpr> shape;
-  for (const int64_t dim : dims) shape.push_back(I64(dim));
-  return shape;
-}
 
 Dense ReduceMiddle(const Dense& x, double start, const std::function<double(double, double)>& step) {
   return Fill({x.shape[0], x.shape[2]}, [&](const Index& i) {

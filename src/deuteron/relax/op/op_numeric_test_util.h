@@ -35,6 +35,12 @@ inline int64_t Count(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
+inline Array<PrimExpr> Dims(const Shape& dims) {
+  Array<PrimExpr> shape;
+  for (const int64_t dim : dims) shape.push_back(I64(dim));
+  return shape;
+}
+
 /// A dense array with the loops that references are made of.
 struct Dense {
   Shape shape;

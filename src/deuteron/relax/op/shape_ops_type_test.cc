@@ -25,12 +25,12 @@ namespace {
 
 const tir::Var n("n");
 const tir::Var m("m");
-constexpr DataType kFloat = DataType::Float(32);
+constexpr DataType kFloat32 = DataType::Float(32);
 constexpr DataType kInt = DataType::Int(64);
 
-Var Float(const Array<PrimExpr>& shape) { return Var("x", TensorType(shape, kFloat)); }
+Var Float(const Array<PrimExpr>& shape) { return Var("x", TensorType(shape, kFloat32)); }
 Var Int(const Array<PrimExpr>& shape) { return Var("i", TensorType(shape, kInt)); }
-Var Ranked(int64_t ndim) { return Var("x", TensorType::WithNDim(ndim, kFloat)); }
+Var Ranked(int64_t ndim) { return Var("x", TensorType::WithNDim(ndim, kFloat32)); }
 Array<PrimExpr> Dims(std::initializer_list<int64_t> dims) {
   Array<PrimExpr> shape;
   for (const int64_t dim : dims) shape.push_back(I64(dim));
@@ -205,7 +205,7 @@ TEST(StatisticalType, ReducesAxes) {
 
 TEST(CreateType, Shapes) {
   const Var x = Float({n});
-  EXPECT_EQ(TypeOf(Full({n, I64(2)}, Constant::Scalar(kFloat, 1.0)), {x}), "Tensor((n, 2), \"float32\")");
+  EXPECT_EQ(TypeOf(Full({n, I64(2)}, Constant::Scalar(kFloat32, 1.0)), {x}), "Tensor((n, 2), \"float32\")");
   EXPECT_EQ(TypeOf(Arange(I64(3), n, I64(1), kInt), {x}), "Tensor((max(n - 3, 0),), \"int64\")");
   EXPECT_EQ(TypeOf(Arange(I64(0), n, I64(1), kInt), {x}), "Tensor((n,), \"int64\")");
   EXPECT_EQ(TypeOf(Arange(I64(5), I64(0), I64(-2), kInt), {x}), "Tensor((3,), \"int64\")");
