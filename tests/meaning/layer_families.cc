@@ -15,8 +15,6 @@ namespace {
 using relax::Expr;
 using Dims = Drawer::Dims;
 
-bool HasDims(const Value& value) { return Drawer::Rank(value) >= 1; }
-
 /// The last axes, or some.
 Dims DrawAxes(Drawer* d, const Value& a) {
   const int64_t rank = Drawer::Rank(a);
@@ -106,7 +104,7 @@ Value Softmax(Drawer* d, const Value& a, const Dims& axes) {
 }
 
 void SoftmaxLayer(Drawer* d) {
-  const Value a = d->PickFloat(HasDims);
+  const Value a = d->PickFloat(Drawer::HasDims);
   if (d->exact()) {
     // What is left of it that is exact.
     const Dims axes = DrawAxes(d, a);
@@ -124,7 +122,7 @@ void SoftmaxLayer(Drawer* d) {
 }
 
 void LogSumExp(Drawer* d) {
-  const Value a = d->PickFloat(HasDims);
+  const Value a = d->PickFloat(Drawer::HasDims);
   const Dims axes = DrawAxes(d, a);
   const Value greatest = d->Max(a, axes, true);
   const Value shifted = d->Subtract(a, greatest);
@@ -148,7 +146,7 @@ Value Normalised(Drawer* d, const Value& a, const Dims& axes) {
 }
 
 void LayerNorm(Drawer* d) {
-  const Value a = d->PickFloat(HasDims);
+  const Value a = d->PickFloat(Drawer::HasDims);
   Value result = Normalised(d, a, DrawAxes(d, a));
   const auto last = AsConstInt(Drawer::ShapeOf(a).back());
   if (last && d->Chance(0.7)) result = d->Add(d->Multiply(result, d->Weight({*last})), d->Weight({*last}));
@@ -156,7 +154,7 @@ void LayerNorm(Drawer* d) {
 }
 
 void RMSNorm(Drawer* d) {
-  const Value a = d->PickFloat(HasDims);
+  const Value a = d->PickFloat(Drawer::HasDims);
   const Dims axes = DrawAxes(d, a);
   const Value mean = d->Mean(d->Multiply(a, a), axes, true);
   if (d->exact()) return d->Keep(d->Subtract(a, mean));
@@ -178,7 +176,7 @@ void GroupNorm(Drawer* d) {
 
 void NormOperator(Drawer* d) {
   if (d->exact()) throw Skip();
-  const Value a = d->PickFloat(HasDims);
+  const Value a = d->PickFloat(Drawer::HasDims);
   const auto last = AsConstInt(Drawer::ShapeOf(a).back());
   if (!last || *last < 2) throw Skip();
   const Value gamma = d->Weight({*last});

@@ -73,6 +73,7 @@ class Drawer {
   static Shape ShapeOf(const Value& value);
   static DataType DTypeOf(const Value& value);
   static int64_t Rank(const Value& value) { return static_cast<int64_t>(ShapeOf(value).size()); }
+  static bool HasDims(const Value& value) { return Rank(value) >= 1; }
   static bool IsFloat32(const Value& value) { return DTypeOf(value) == DataType::Float(32); }
   /// The extent that a dimension has when the graph is run.
   int64_t Extent(const PrimExpr& dim) const;

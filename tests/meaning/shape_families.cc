@@ -14,8 +14,6 @@ namespace {
 using relax::Expr;
 using Dims = Drawer::Dims;
 
-bool HasDims(const Value& value) { return Drawer::Rank(value) >= 1; }
-
 /// An axis of a known extent of `least` or more.
 int64_t StaticAxis(Drawer* d, const Value& a, int64_t least) {
   Dims axes;
@@ -29,7 +27,7 @@ int64_t StaticAxis(Drawer* d, const Value& a, int64_t least) {
 int64_t StaticExtent(const Value& a, int64_t axis) { return *AsConstInt(Drawer::ShapeOf(a)[axis]); }
 
 void Reshape(Drawer* d) {
-  const Value a = d->Pick(HasDims);
+  const Value a = d->Pick(Drawer::HasDims);
   auto shape = Drawer::ShapeOf(a);
   std::vector<PrimExpr> dims(shape.begin(), shape.end());
   if (dims.size() > 1 && d->Chance(0.5)) {
@@ -81,7 +79,7 @@ void Broadcast(Drawer* d) {
 }
 
 void Join(Drawer* d) {
-  const Value a = d->Pick(HasDims);
+  const Value a = d->Pick(Drawer::HasDims);
   Value b = d->Like(a);
   const Value c = d->Like(a);
   b.bound = std::max({a.bound, b.bound, c.bound});
@@ -96,7 +94,7 @@ void Join(Drawer* d) {
 }
 
 void Split(Drawer* d) {
-  const Value a = d->Pick(HasDims);
+  const Value a = d->Pick(Drawer::HasDims);
   const int64_t axis = StaticAxis(d, a, 2);
   const int64_t extent = StaticExtent(a, axis);
   int64_t parts = 2;
@@ -116,7 +114,7 @@ void Split(Drawer* d) {
 }
 
 void Slice(Drawer* d) {
-  const Value a = d->Pick(HasDims);
+  const Value a = d->Pick(Drawer::HasDims);
   const int64_t axis = StaticAxis(d, a, 2);
   const int64_t extent = StaticExtent(a, axis);
   const int64_t begin = d->Int(0, extent - 2);
@@ -126,7 +124,7 @@ void Slice(Drawer* d) {
 }
 
 void Spread(Drawer* d) {
-  const Value a = d->Pick(HasDims);
+  const Value a = d->Pick(Drawer::HasDims);
   const int64_t axis = d->Int(0, Drawer::Rank(a) - 1);
   switch (d->Int(0, 2)) {
     case 0: {
@@ -142,7 +140,7 @@ void Spread(Drawer* d) {
 }
 
 void Pad(Drawer* d) {
-  const Value a = d->PickFloat(HasDims);
+  const Value a = d->PickFloat(Drawer::HasDims);
   Dims width(static_cast<size_t>(2 * Drawer::Rank(a)), 0);
   width[width.size() - 1] = d->Int(0, 2);
   width[width.size() - 2] = d->Int(0, 2);
@@ -156,7 +154,7 @@ void Triangle(Drawer* d) {
 }
 
 void Take(Drawer* d) {
-  const Value a = d->Pick(HasDims);
+  const Value a = d->Pick(Drawer::HasDims);
   const int64_t axis = StaticAxis(d, a, 3);
   const Value indices = d->Constant({d->Int(1, 4)}, 2, DataType::Int(64));
   const Value whole = d->Emit(relax::nn::Relu(indices.var), 2, 0, 0);

@@ -11,8 +11,8 @@
 
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/runtime/instruction.h"
-#include "deuteron/runtime/program_test_util.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/runtime/program_test_util.h"
 
 namespace deuteron::runtime {
 namespace {

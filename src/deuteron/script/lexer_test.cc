@@ -53,7 +53,8 @@ TEST(Lexer, NumbersAndStrings) {
 TEST(Lexer, ABracketThatIsNeverClosedSpoilsOneStatement) {
   const SourceText source("def f():\n    a = g(1, (2)\n    b = 1\n    return b\n", "t.py");
   EXPECT_EQ(SplitLines(source).size(), 4U);
-  EXPECT_EQ(LexicalErrorOf(source.text()), "t.py:2:10: error: this `(` is never closed\n        a = g(1, (2)\n             ^");
+  EXPECT_EQ(LexicalErrorOf(source.text()),
+            "t.py:2:10: error: this `(` is never closed\n        a = g(1, (2)\n             ^");
   // Continuations that are not indented are Python all the same.
   EXPECT_EQ(Kinds("    a = f(1,\n2,\n    3)\n    b"), "4nonoioioioN 4nN");
 }

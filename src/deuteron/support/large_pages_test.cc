@@ -1,5 +1,5 @@
-/// Memory of tensors on a system whose pages are of 64 KiB, as some ARM boards', and that does not tell how much it has,
-/// as some sandboxes: this program's calls of the system are answered as such a one would.
+/// Memory of tensors on a system whose pages are of 64 KiB, as some ARM boards', and that does not tell how much it
+/// has, as some sandboxes: this program's calls of the system are answered as such a one would.
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
