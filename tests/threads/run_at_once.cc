@@ -1,9 +1,12 @@
 /// \file
 /// Host threads that use a compiled model at once for a while: some share it, some load one of their own, now and then
-/// with an input that it does not take. Each result has to be that of the first run, bit by bit. `./dev threads` runs
-/// it under ThreadSanitizer.
+/// with an input that it does not take. Each result has to be that of the first run: bit by bit, or of float32 numbers
+/// within a tolerance where a library adds up in another order by as many threads as there are at the time. `./dev
+/// threads` runs it under ThreadSanitizer.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,8 +52,25 @@ std::string BytesOf(const std::vector<Tensor>& tensors) {
   return bytes;
 }
 
+/// Whether they are the same numbers, up to so much of the largest.
+bool IsClose(const std::string& got, const std::string& expected, double tolerance) {
+  if (got == expected) return true;
+  if (tolerance == 0 || got.size() != expected.size()) return false;
+  std::vector<float> a(got.size() / sizeof(float)), b(a.size());
+  std::memcpy(a.data(), got.data(), a.size() * sizeof(float));
+  std::memcpy(b.data(), expected.data(), b.size() * sizeof(float));
+  double difference = 0, largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!std::isfinite(a[i])) return false;
+    difference = std::max<double>(difference, std::abs(a[i] - b[i]));
+    largest = std::max<double>(largest, std::abs(b[i]));
+  }
+  return difference <= tolerance * largest;
+}
+
 struct Shared {
   const char* path;
+  double tolerance = 0;
   std::shared_ptr<const Executable> executable;
   std::string expected;
   std::chrono::steady_clock::time_point end;
@@ -70,7 +90,7 @@ void Use(Shared* shared, int host) {
     Instance instance(executable, {.threads = 1 + round % 3});
     const std::vector<Tensor> inputs = MakeInputs(*executable);
     for (int run = 0; run < 4; ++run) {
-      if (BytesOf(instance.Run("main", inputs)) != shared->expected) ++shared->faults;
+      if (!IsClose(BytesOf(instance.Run("main", inputs)), shared->expected, shared->tolerance)) ++shared->faults;
       ++shared->runs;
     }
     try {
@@ -84,12 +104,13 @@ void Use(Shared* shared, int host) {
 }
 
 int Run(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: run_at_once MODEL.so THREADS SECONDS\n", stderr);
+  if (argc != 4 && argc != 5) {
+    std::fputs("usage: run_at_once MODEL.so THREADS SECONDS [TOLERANCE]\n", stderr);
     return 2;
   }
   Shared shared;
   shared.path = argv[1];
+  if (argc == 5) shared.tolerance = std::atof(argv[4]);
   shared.executable = Executable::Load(argv[1]);
   shared.expected = BytesOf(Instance(shared.executable, {.threads = 1}).Run("main", MakeInputs(*shared.executable)));
   shared.end = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(argv[3]));
