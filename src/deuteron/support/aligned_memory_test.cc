@@ -50,7 +50,9 @@ TEST(AlignedMemory, IsNoMoreThanWasAskedFor) {
     void* const memory = AllocAligned(bytes);
     FreeAligned(memory);
     EXPECT_EQ(KeptAligned(), (bytes + kPage - 1) / kPage * kPage);
-    if (bytes >= int64_t{2} << 20) EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % (int64_t{2} << 20), 0U);
+    if (bytes >= int64_t{2} << 20) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % (int64_t{2} << 20), 0U);
+    }
   }
   TrimAligned();
 }

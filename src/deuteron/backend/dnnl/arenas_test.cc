@@ -40,7 +40,9 @@ TEST_F(ArenasTest, PlansThatAreCalledOneAfterTheOtherShareOne) {
   for (const size_t bytes : {100, 300, 200, 100}) {
     Arenas::Arena arena = arenas_.Take(bytes);
     EXPECT_GE(arena.bytes, bytes);
-    if (bytes < 300 && last != nullptr) EXPECT_EQ(arena.data.get(), last);
+    if (bytes < 300 && last != nullptr) {
+      EXPECT_EQ(arena.data.get(), last);
+    }
     if (bytes == 300) last = arena.data.get();
     arenas_.GiveBack(std::move(arena));
   }

@@ -97,7 +97,9 @@ TEST(PlanMemory, ForFewRunsIsNoWorseThanInOrder) {
     EXPECT_LE(often.total, seldom.total);
     EXPECT_LE(seldom.total, LargestLiveSet(blocks) * 13 / 10);
     // Of much memory it is worth as long.
-    if (unit > 64) EXPECT_EQ(often.total, seldom.total);
+    if (unit > 64) {
+      EXPECT_EQ(often.total, seldom.total);
+    }
   }
 }
 
