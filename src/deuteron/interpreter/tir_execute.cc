@@ -253,10 +253,6 @@ class Executor {
       return Scalar::Float(static_cast<float>(apply(a, Eval(code.children[1], lane).f)));
     };
     switch (code.form) {
-      case ExprForm::kConstant:
-        return code.imm;
-      case ExprForm::kVariable:
-        return vars_[code.slot];
       case ExprForm::kLinear:
         return Scalar::Int(EvalLinear(code, lane));
       case ExprForm::kLoad:
@@ -269,9 +265,12 @@ class Executor {
       case ExprForm::kSingleMul:
         return singles([](double a, double b) { return a * b; });
       case ExprForm::kByKind:
-        break;
+        return EvalByKind(code, lane);
+      case ExprForm::kConstant:
+      case ExprForm::kVariable:
+        break;  // Eval's
     }
-    return EvalByKind(code, lane);
+    ThrowUnreachable();
   }
 
   [[gnu::noinline]] Scalar EvalByKind(const ExprCode& code, int lane) {

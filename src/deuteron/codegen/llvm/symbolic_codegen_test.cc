@@ -40,15 +40,9 @@ int64_t InnerDivisions(const tir::PrimFunc& func, int levels) {
   return counter.count;
 }
 
-int64_t Count(const std::string& text, const std::string& part) {
-  int64_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 /// Masked stores in the code for a function.
 int64_t MaskedStores(const tir::PrimFunc& func, const Target& target) {
-  return Count(EmitLlvmIr(Lowered(func, target), target, {}), "call void @llvm.masked.store");
+  return CountOf(EmitLlvmIr(Lowered(func, target), target, {}), "call void @llvm.masked.store");
 }
 
 /// Of assembly, what is between two labels, with the most occurrences of `part`.
@@ -58,7 +52,7 @@ std::string LargestBlock(const std::string& code, const std::string& part) {
   for (std::string line; std::getline(lines, line);) {
     if (line.ends_with(':')) block.clear();
     block += line + "\n";
-    if (Count(block, part) > Count(largest, part)) largest = block;
+    if (CountOf(block, part) > CountOf(largest, part)) largest = block;
   }
   return largest;
 }
@@ -67,7 +61,7 @@ std::string LargestBlock(const std::string& code, const std::string& part) {
 int64_t VectorsOnStack(const std::string& block) {
   std::istringstream lines(block);
   int64_t count = 0;
-  for (std::string line; std::getline(lines, line);) count += Count(line, "zmm") > 0 && Count(line, "(%rsp)") > 0;
+  for (std::string line; std::getline(lines, line);) count += CountOf(line, "zmm") > 0 && CountOf(line, "(%rsp)") > 0;
   return count;
 }
 
@@ -242,8 +236,8 @@ TEST(SymbolicCodegen, SumsOfShortLinesHaveLanes) {
         "y");
     const tir::PrimFunc func = te::CreatePrimFunc({x, y});
     const std::string code = EmitLlvmIr(Lowered(tir::ApplyScheduleRules(func, target).func, target), target, {});
-    EXPECT_GT(Count(code, "fadd <16 x float>") + Count(code, "fadd contract <16 x float>") +
-                  Count(code, "fadd reassoc <16 x float>"),
+    EXPECT_GT(CountOf(code, "fadd <16 x float>") + CountOf(code, "fadd contract <16 x float>") +
+                  CountOf(code, "fadd reassoc <16 x float>"),
               0)
         << code;
     for (const int64_t size : {0, 1, 3, 8}) {
