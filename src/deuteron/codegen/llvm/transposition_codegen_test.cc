@@ -115,11 +115,11 @@ bool HasLocalTile(const tir::PrimFunc& func) {
 TEST(Transposition, ByRule) {
   for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
     const Target target = Target::Parse(std::string("llvm -mcpu=") + cpu);
-    const auto check = [&](const tir::PrimFunc& func, bool in_tiles, const ExprVarMap& symbols = {},
+    const auto check = [&](const tir::PrimFunc& func, bool in_tiles, const std::vector<ExprVarMap>& sizes = {{}},
                            double tolerance = 1e-6) {
       const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, target);
       EXPECT_EQ(HasLocalTile(scheduled.func), in_tiles);
-      CheckAgainst(scheduled.func, func, tolerance, symbols);
+      for (const ExprVarMap& symbols : sizes) CheckAgainst(scheduled.func, func, tolerance, symbols);
     };
     for (const auto& [rows, columns] : {std::pair{32, 48}, std::pair{16, 197}, std::pair{53, 64}, std::pair{80, 16},
                                         std::pair{53, 197}, std::pair{40, 24}, std::pair{12, 64}, std::pair{8, 12}}) {
@@ -132,17 +132,19 @@ TEST(Transposition, ByRule) {
     constexpr double kStepsOfHalf = 3e-3;
     for (const int64_t rows : {32, 53, 128}) {
       check(RotatedHeads(rows, kFloat), true);
-      check(RotatedHeads(rows, DataType::Float(16)), true, {}, kStepsOfHalf);
+      check(RotatedHeads(rows, DataType::Float(16)), true, {{}}, kStepsOfHalf);
     }
     // Lines too short for a tile, of images that are long enough.
     for (const bool to_last : {true, false}) check(MovedChannels(to_last), true);
     check(Transposition(I64(3), I64(64)), false);
-    if (target.machine.vector_bits > 256) continue;
-    const Var n("n");
-    for (const int64_t extent : {1, 37}) {
-      check(Transposition(n, I64(64)), true, {{n, I64(extent)}});
-      check(Transposition(I64(64), n), true, {{n, I64(extent)}});
+    const Var n("n"), m("m");
+    std::vector<ExprVarMap> sizes;
+    for (const int64_t extent : {1, 8, 37}) {
+      for (const int64_t other : {3, 16, 41}) sizes.push_back({{n, I64(extent)}, {m, I64(other)}});
     }
+    check(Transposition(n, I64(64)), true, sizes);
+    check(Transposition(I64(64), n), true, sizes);
+    check(Transposition(n, m), true, sizes);
   }
 }
 

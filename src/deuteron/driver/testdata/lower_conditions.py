@@ -115,9 +115,8 @@ class Module:
                 for j in T.unroll(14):
                     y_1[T.Cast("int64", i // 4) * T.int64(49) + T.Cast("int64", i % 4 * 14 + j)] = x_1[T.Cast("int64", i // 4) * T.int64(49) + T.Cast("int64", i % 4 * 14 + j)]
             else:
-                for j in T.unroll(14):
-                    if j < 7:
-                        y_1[T.Cast("int64", i // 4) * T.int64(49) + T.Cast("int64", i % 4 * 14 + j)] = x_1[T.Cast("int64", i // 4) * T.int64(49) + T.Cast("int64", i % 4 * 14 + j)]
+                for j in T.serial(7, annotations={"pragma_no_unroll": 1}):
+                    y_1[T.Cast("int64", i // 4) * T.int64(49) + T.Cast("int64", i % 4 * 14 + j)] = x_1[T.Cast("int64", i // 4) * T.int64(49) + T.Cast("int64", i % 4 * 14 + j)]
 
     @T.prim_func
     def dt_rows(x: T.Buffer((8, 32), "float32"), y: T.Buffer((8, 32), "float32")):

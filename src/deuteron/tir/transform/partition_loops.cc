@@ -19,6 +19,7 @@
 #include "deuteron/tir/transform/conditions.h"
 #include "deuteron/tir/transform/guarded_stores.h"
 #include "deuteron/tir/transform/lower.h"
+#include "deuteron/tir/transform/roll_loops.h"
 
 namespace deuteron::tir {
 namespace {
@@ -62,8 +63,8 @@ KnownValue SolvedFor(const Var& var, KnownValue known, arith::Analyzer* analyzer
   return {var, analyzer->Simplify(known.number - rest)};
 }
 
-/// Puts what is known in the place of a value in conditions. Addresses stay those of the loop, by whose steps what
-/// comes next is asked for.
+/// Puts what is known in the place of a value in conditions and in the lengths of loops. Addresses stay those of the
+/// loop, by whose steps what comes next is asked for.
 class ConditionReplacer : public StmtExprMutator {
  public:
   explicit ConditionReplacer(const KnownValue& known) : known_(known) {}
@@ -78,6 +79,10 @@ class ConditionReplacer : public StmtExprMutator {
   PrimExpr VisitCall_(const CallNode* op) override {
     if (!IsIfThenElse(op)) return StmtExprMutator::VisitCall_(op);
     return Call(op->dtype, op->op, {VisitCondition(op->args[0]), VisitExpr(op->args[1]), VisitExpr(op->args[2])});
+  }
+  Stmt VisitFor_(const ForNode* op) override {
+    return For(op->loop_var, op->min, VisitCondition(op->extent), op->loop_kind, VisitStmt(op->body), op->thread_tag,
+               op->annotations, op->span);
   }
   Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
     return IfThenElse(VisitCondition(op->condition), VisitStmt(op->then_case),
@@ -98,44 +103,6 @@ class ConditionReplacer : public StmtExprMutator {
 
 /// A loop of so many iterations runs a copy with conditions, for its ends, in few of them.
 constexpr int64_t kManyIterations = 7;
-
-/// Of a copy that seldom runs: unrolled loops on which its conditions depend become serial, but for those that tell
-/// what is stored, which stays in registers. It is shorter by as many times.
-class Roller : public StmtExprMutator {
- public:
-  explicit Roller(const std::unordered_set<const Object*>& conditions) {
-    for (const Object* condition : conditions) {
-      deuteron::PostOrderVisit(GetRef<PrimExpr>(static_cast<const PrimExprNode*>(condition)),
-                               [this](const PrimExpr& node) { in_conditions_.insert(node.get()); });
-    }
-  }
-
- protected:
-  Stmt VisitFor_(const ForNode* op) override {
-    const bool rolls = op->loop_kind == ForKind::kUnrolled && in_conditions_.count(op->loop_var.get()) != 0 &&
-                       !TellsWhatIsStored(op->loop_var, op->body);
-    if (!rolls) return StmtExprMutator::VisitFor_(op);
-    Map<String, Any> annotations = op->annotations;
-    annotations.Set("pragma_no_unroll", int64_t{1});
-    return For(op->loop_var, op->min, op->extent, ForKind::kSerial, VisitStmt(op->body), op->thread_tag, annotations,
-               op->span);
-  }
-
- private:
-  static bool TellsWhatIsStored(const Var& var, const Stmt& body) {
-    bool found = false;
-    PostOrderVisit(body, [&](const ObjectRef& node) {
-      const auto* store = node.as<BufferStoreNode>();
-      if (store == nullptr) return;
-      for (const PrimExpr& index : store->indices) {
-        found = found || UsesVar(index, [&](const VarNode* used) { return used == var.get(); });
-      }
-    });
-    return found;
-  }
-
-  std::unordered_set<const Object*> in_conditions_;
-};
 
 /// The conditions in a statement that are about one variable alone.
 class OwnConditions : public StmtExprVisitor {
@@ -372,8 +339,11 @@ class Partitioner : public StmtExprMutator {
     if (const auto* seq = stmt.as<SeqStmtNode>()) {
       const auto has_some = [&](const Stmt& part) { return Holds(part, removable); };
       const std::vector<Stmt> parts(seq->seq.begin(), seq->seq.end());
-      const auto first = std::find_if(parts.begin(), parts.end(), has_some);
+      auto first = std::find_if(parts.begin(), parts.end(), has_some);
       auto last = std::find_if(parts.rbegin(), parts.rend(), has_some).base();
+      // What is only passed on from part to part each copy passes on for itself.
+      const auto passed_on = PassedOn(stmt);
+      while (first != parts.begin() && first != last && IsOneOf(passed_on, *(first - 1))) --first;
       // What a part defines is known behind it.
       if (std::any_of(first, last, Defines)) last = parts.end();
       if (last - first < static_cast<ptrdiff_t>(parts.size())) {
@@ -444,13 +414,20 @@ class Partitioner : public StmtExprMutator {
       const auto unfilled = WithoutFills(CopyOf(alone), chance, &analyzer_);
       if (unfilled) alone = IfThenElse(unfilled->condition, unfilled->stmt, alone);
     }
-    const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
-    Stmt other = CopyOf(is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt);
+    Stmt other = CopyOf(RolledAtEnds(*loop, stmt, finder.removable));
     if (const auto known = ValueWithout(test, chance, &analyzer_)) {
       other = ConditionReplacer(SolvedFor(loop->loop_var, *known, &analyzer_)).VisitStmt(other);
     }
     if (alone.defined()) other = IfThenElse(Equal(only->number, only->value), alone, other);
     return IfThenElse(test, fast, is_left_out ? IfThenElse(chance, other, Stmt()) : other);
+  }
+
+  /// What runs at the ends of a loop: in few of its iterations if they are many, or if the run tells how many there
+  /// are.
+  static Stmt RolledAtEnds(const ForNode& loop, const Stmt& stmt, const std::unordered_set<const Object*>& conditions) {
+    const auto extent = AsConstInt(loop.extent);
+    if (extent && *extent < kManyIterations) return stmt;
+    return Rolled(stmt, conditions, PassedOn(stmt), /*is_rare=*/extent.has_value());
   }
 
   /// Whether the chance of a tile is that its first row exists: the only one then has none behind it.
@@ -469,6 +446,10 @@ class Partitioner : public StmtExprMutator {
       deuteron::PostOrderVisit(Downcast<PrimExpr>(node), visit);
     }
     return found;
+  }
+  static bool IsOneOf(const std::unordered_set<const Object*>& buffers, const Stmt& stmt) {
+    const auto* alloc = stmt.as<AllocBufferNode>();
+    return alloc != nullptr && buffers.count(alloc->buffer.get()) != 0;
   }
   static bool Defines(const Stmt& stmt) {
     return stmt->kind == StmtKind::kBind || stmt->kind == StmtKind::kAllocBuffer || stmt->kind == StmtKind::kSeq;
