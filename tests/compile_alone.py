@@ -20,10 +20,10 @@ RULE = """rule alone
 
 
 def flags_of(command):
-    """The compiler and its flags: not what is compiled, nor to what, nor how fast it becomes."""
+    """The compiler and its flags: not what is compiled, nor to what, nor what it includes unasked, nor how fast it becomes."""
     words, kept = iter(shlex.split(command)), ["-w"]
     for word in words:
-        if word in ("-o", "-c", "-MF", "-MT"):
+        if word in ("-o", "-c", "-MF", "-MT", "-include"):
             next(words)
         elif word != "-MD" and not re.fullmatch(r"-W\S+|-O\d|.*/ccache", word):
             kept.append(word)
