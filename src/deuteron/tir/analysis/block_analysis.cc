@@ -296,6 +296,10 @@ Array<PrimExpr> ScopeInfo::ExtentsOf(const SBlock& block) const {
 }
 
 BlockRegions DetectRegions(const SBlock& block) {
+  return DetectRegions(block, [](const Buffer&) { return true; });
+}
+
+BlockRegions DetectRegions(const SBlock& block, const std::function<bool(const Buffer&)>& is_wanted) {
   AccessCollector collector;
   if (block->init.defined()) collector.VisitStmt(block->init);
   collector.VisitStmt(block->body);
@@ -303,10 +307,12 @@ BlockRegions DetectRegions(const SBlock& block) {
   BlockRegions regions;
   std::unordered_map<const Object*, const std::vector<Array<PrimExpr>>*> stored;
   for (const auto& accesses : collector.stores) {
+    if (!is_wanted(accesses.buffer)) continue;
     regions.writes.push_back(builder.Union(accesses));
     stored[accesses.buffer.get()] = &accesses.indices;
   }
   for (const auto& accesses : collector.loads) {
+    if (!is_wanted(accesses.buffer)) continue;
     if (block->init.defined()) {
       if (auto it = stored.find(accesses.buffer.get()); it != stored.end()) {
         const bool own =

@@ -2,6 +2,7 @@
 /// What a block does: the regions it touches, its kind, and who produces what it consumes.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,8 @@ struct BlockRegions {
   Array<BufferRegion> writes;
 };
 BlockRegions DetectRegions(const SBlock& block);
+/// Those of the buffers that are wanted.
+BlockRegions DetectRegions(const SBlock& block, const std::function<bool(const Buffer&)>& is_wanted);
 /// `block` with its `reads` and `writes` computed afresh.
 SBlock WithDetectedRegions(SBlock block);
 

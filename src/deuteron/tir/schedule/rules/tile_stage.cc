@@ -300,17 +300,11 @@ IterVar TileIter(const PrimExpr& extent, const Var& var) {
 
 void PutTiles(Schedule* schedule, const std::string& name, const Array<IterVar>& tiles, const Stmt& stages,
               const Array<Buffer>& allocated) {
-  SBlock block = WithDetectedRegions(SBlock(tiles, {}, {}, name, stages, Stmt(), allocated));
-  const auto of_others = [&](const Array<BufferRegion>& regions) {
-    Array<BufferRegion> others;
-    for (const BufferRegion& region : regions) {
-      if (schedule->IsParameter(region->buffer)) others.push_back(region);
-    }
-    return others;
-  };
-  const Array<BufferRegion> reads = of_others(block->reads), writes = of_others(block->writes);
-  CopyOnWrite(&block)->reads = reads;
-  CopyOnWrite(&block)->writes = writes;
+  SBlock block(tiles, {}, {}, name, stages, Stmt(), allocated);
+  BlockRegions regions = DetectRegions(block, [&](const Buffer& buffer) { return schedule->IsParameter(buffer); });
+  auto* tile = CopyOnWrite(&block);
+  tile->reads = std::move(regions.reads);
+  tile->writes = std::move(regions.writes);
   PrimFunc func = schedule->func();
   SBlock root = RootBlock(func);
   auto* node = CopyOnWrite(&root);
