@@ -75,7 +75,7 @@ class AccessCollector : public StmtExprVisitor {
 
 class RegionBuilder {
  public:
-  RegionBuilder(const AccessCollector& collector) : collector_(collector) {}
+  explicit RegionBuilder(const AccessCollector& collector) : collector_(collector) {}
 
   BufferRegion Union(const AccessCollector::Accesses& accesses) {
     const bool is_point = accesses.indices.size() == 1 && collector_.inner_loops.empty();
