@@ -57,7 +57,7 @@ class Shortener : public StmtExprMutator {
     if (part->kind != ExprKind::kLT) return false;
     const auto* op = static_cast<const BinaryNode*>(part.get());
     const bool is_inner = std::any_of(inside_.begin(), inside_.end(), [&](const Var& var) { return Uses(part, var); });
-    if (is_inner || StepAlong(op->a, var_) != 1 || Uses(op->b, var_)) return false;
+    if (is_inner || op->a.dtype() != var_.dtype() || StepAlong(op->a, var_) != 1 || Uses(op->b, var_)) return false;
     const PrimExpr zero = MakeConst(var_.dtype(), 0);
     extent = Min(extent, Max(op->b - Substitute(op->a, {{var_, zero}}), zero));
     return true;
@@ -131,7 +131,7 @@ class Roller : public StmtExprMutator {
   }
 
   /// A vector that is copied to a tile is stored whole, with zeros for elements that do not exist: masked stores take
-  /// longer. Nothing reads them, and there is room: a copy without conditions stores all.
+  /// longer. Nothing reads them, and there is room: the copy without these conditions stores all.
   Stmt Filled(const ForNode& loop) const {
     const auto* branch = loop.body.as<IfThenElseNode>();
     if (branch == nullptr || branch->else_case.defined()) return GetRef<Stmt>(&loop);
@@ -144,7 +144,9 @@ class Roller : public StmtExprMutator {
     for (const PrimExpr& part : Conjuncts(branch->condition)) {
       (Uses(part, loop.loop_var) ? of_lanes : of_others).push_back(part);
     }
-    if (of_lanes.empty()) return GetRef<Stmt>(&loop);
+    const bool are_left_out = std::all_of(of_lanes.begin(), of_lanes.end(),
+                                          [&](const PrimExpr& part) { return in_conditions_.count(part.get()) != 0; });
+    if (of_lanes.empty() || !are_left_out) return GetRef<Stmt>(&loop);
     const PrimExpr value =
         deuteron::IfThenElse(Conjunction(of_lanes), store->value, MakeConst(store->value.dtype(), 0));
     Stmt body = BufferStore(store->buffer, value, store->indices, store->span);
