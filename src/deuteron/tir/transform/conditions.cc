@@ -57,6 +57,10 @@ bool IsIntegerComparison(const PrimExpr& condition) {
   }
 }
 
+bool Uses(const PrimExpr& expr, const Var& var) {
+  return UsesVar(expr, [&](const VarNode* used) { return used == var.get(); });
+}
+
 bool ReadsMemory(const PrimExpr& expr) {
   bool reads = false;
   deuteron::PostOrderVisit(expr, [&](const PrimExpr& node) {

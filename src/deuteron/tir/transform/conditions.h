@@ -16,6 +16,9 @@ bool IsIfThenElse(const CallNode* op);
 /// Whether it compares scalar integers by order.
 bool IsIntegerComparison(const PrimExpr& condition);
 
+/// Whether an expression uses a variable.
+bool Uses(const PrimExpr& expr, const Var& var);
+
 /// Whether it loads, or calls what may.
 bool ReadsMemory(const PrimExpr& expr);
 

@@ -22,10 +22,6 @@
 namespace deuteron::tir {
 namespace {
 
-bool UsesLoop(const PrimExpr& expr, const Var& var) {
-  return UsesVar(expr, [&](const VarNode* used) { return used == var.get(); });
-}
-
 /// A value to which lanes that do not exist contribute zeros.
 class LaneGuard : public ExprMutator {
  public:
@@ -48,7 +44,7 @@ class LaneGuard : public ExprMutator {
       return load;
     }
     has_loads = true;
-    if (!UsesLoop(load, lane_) || may_load_(op)) return load;
+    if (!Uses(load, lane_) || may_load_(op)) return load;
     return deuteron::IfThenElse(condition_, load, MakeConst(op->dtype, 0));
   }
   PrimExpr VisitBinary_(const BinaryNode* op) override {
@@ -57,7 +53,7 @@ class LaneGuard : public ExprMutator {
   }
   PrimExpr VisitCall_(const CallNode* op) override {
     is_total = is_total && IsIfThenElse(op);
-    if (!is_total || UsesLoop(op->args[0], lane_)) return ExprMutator::VisitCall_(op);
+    if (!is_total || Uses(op->args[0], lane_)) return ExprMutator::VisitCall_(op);
     // The same for all lanes, and computed for the first. Lanes come first: what is a mask already is in one with them.
     const auto with = [&](const PrimExpr& value, const PrimExpr& otherwise) {
       return Call(op->dtype, op->op, {op->args[0], value, otherwise});
@@ -100,7 +96,7 @@ class TileCheck : public StmtExprVisitor {
   void VisitBufferLoad_(const BufferLoadNode* op) override {
     holds = holds && tiles_.count(op->buffer.get()) != 0;
     for (int64_t dim = 0; dim < std::ssize(op->indices); ++dim) {
-      if (!UsesLoop(op->indices[dim], rows_->loop_var)) continue;
+      if (!Uses(op->indices[dim], rows_->loop_var)) continue;
       holds = holds && IsElementOf(op->buffer, op->indices, dim, rows_) && !(is_sum_ && op->buffer->scope != "local");
     }
     StmtExprVisitor::VisitBufferLoad_(op);
@@ -156,7 +152,7 @@ class LaneFiller : public StmtExprMutator {
   const ForNode* LoopOf(const BufferStoreNode* store, const PrimExpr& condition) const {
     const ForNode* loop = nullptr;
     for (size_t i = depth_of_.at(store->buffer.get()); i < loops_.size(); ++i) {
-      if (!UsesLoop(condition, loops_[i]->loop_var)) continue;
+      if (!Uses(condition, loops_[i]->loop_var)) continue;
       if (loop != nullptr) return nullptr;
       loop = loops_[i];
     }

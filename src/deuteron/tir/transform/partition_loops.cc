@@ -342,8 +342,7 @@ class Partitioner : public StmtExprMutator {
       auto first = std::find_if(parts.begin(), parts.end(), has_some);
       auto last = std::find_if(parts.rbegin(), parts.rend(), has_some).base();
       // What is only passed on from part to part each copy passes on for itself.
-      const auto passed_on = PassedOn(stmt);
-      while (first != parts.begin() && first != last && IsOneOf(passed_on, *(first - 1))) --first;
+      while (first != parts.begin() && IsPassedOn(*(first - 1), stmt)) --first;
       // What a part defines is known behind it.
       if (std::any_of(first, last, Defines)) last = parts.end();
       if (last - first < static_cast<ptrdiff_t>(parts.size())) {
@@ -427,7 +426,7 @@ class Partitioner : public StmtExprMutator {
   static Stmt RolledAtEnds(const ForNode& loop, const Stmt& stmt, const std::unordered_set<const Object*>& conditions) {
     const auto extent = AsConstInt(loop.extent);
     if (extent && *extent < kManyIterations) return stmt;
-    return Rolled(stmt, conditions, PassedOn(stmt), /*is_rare=*/extent.has_value());
+    return Rolled(stmt, conditions, /*is_rare=*/extent.has_value());
   }
 
   /// Whether the chance of a tile is that its first row exists: the only one then has none behind it.
@@ -447,9 +446,10 @@ class Partitioner : public StmtExprMutator {
     }
     return found;
   }
-  static bool IsOneOf(const std::unordered_set<const Object*>& buffers, const Stmt& stmt) {
-    const auto* alloc = stmt.as<AllocBufferNode>();
-    return alloc != nullptr && buffers.count(alloc->buffer.get()) != 0;
+  /// Whether a part of `stmt` allocates what that passes on.
+  static bool IsPassedOn(const Stmt& part, const Stmt& stmt) {
+    const auto* alloc = part.as<AllocBufferNode>();
+    return alloc != nullptr && PassedOn(stmt).count(alloc->buffer.get()) != 0;
   }
   static bool Defines(const Stmt& stmt) {
     return stmt->kind == StmtKind::kBind || stmt->kind == StmtKind::kAllocBuffer || stmt->kind == StmtKind::kSeq;

@@ -1,20 +1,18 @@
 #include "deuteron/tir/transform/roll_loops.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/analysis/index_eval.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/conditions.h"
 
 namespace deuteron::tir {
 namespace {
 
-bool Uses(const PrimExpr& expr, const Var& var) {
-  return UsesVar(expr, [&](const VarNode* used) { return used == var.get(); });
-}
-
-bool Uses(const Array<PrimExpr>& indices, const Var& var) {
+bool AnyUses(const Array<PrimExpr>& indices, const Var& var) {
   return std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return Uses(index, var); });
 }
 
@@ -69,9 +67,8 @@ class Shortener : public StmtExprMutator {
 
 class Roller : public StmtExprMutator {
  public:
-  Roller(const std::unordered_set<const Object*>& conditions, const std::unordered_set<const Object*>& passed_on,
-         bool is_rare)
-      : passed_on_(passed_on), is_rare_(is_rare) {
+  Roller(const std::unordered_set<const Object*>& conditions, std::unordered_set<const Object*> passed_on, bool is_rare)
+      : passed_on_(std::move(passed_on)), is_rare_(is_rare) {
     for (const Object* condition : conditions) {
       deuteron::PostOrderVisit(GetRef<PrimExpr>(static_cast<const PrimExprNode*>(condition)),
                                [this](const PrimExpr& node) { in_conditions_.insert(node.get()); });
@@ -103,11 +100,11 @@ class Roller : public StmtExprMutator {
     bool tells_stores = false, passes_on = true;
     const auto access = [&](const Buffer& buffer, const Array<PrimExpr>& indices) {
       const bool is_passed_on = buffer->scope != "local" || passed_on_.count(buffer.get()) != 0;
-      passes_on = passes_on && (is_passed_on || !Uses(indices, loop.loop_var));
+      passes_on = passes_on && (is_passed_on || !AnyUses(indices, loop.loop_var));
     };
     PostOrderVisit(loop.body, [&](const ObjectRef& node) {
       if (const auto* store = node.as<BufferStoreNode>()) {
-        tells_stores = tells_stores || Uses(store->indices, loop.loop_var);
+        tells_stores = tells_stores || AnyUses(store->indices, loop.loop_var);
         passes_on = passes_on && !Loads(store->value, store->buffer);
         access(store->buffer, store->indices);
       } else if (const auto* load = node.as<BufferLoadNode>()) {
@@ -124,7 +121,8 @@ class Roller : public StmtExprMutator {
     bool gathers = false;
     PostOrderVisit(loop.body, [&](const ObjectRef& node) {
       const auto* load = node.as<BufferLoadNode>();
-      if (load == nullptr || passed_on_.count(load->buffer.get()) == 0 || !Uses(load->indices, loop.loop_var)) return;
+      if (load == nullptr || passed_on_.count(load->buffer.get()) == 0 || !AnyUses(load->indices, loop.loop_var))
+        return;
       gathers = gathers || StepAlong(load->indices.back(), loop.loop_var) != 1;
     });
     return gathers;
@@ -155,7 +153,7 @@ class Roller : public StmtExprMutator {
                loop.span);
   }
 
-  const std::unordered_set<const Object*>& passed_on_;
+  std::unordered_set<const Object*> passed_on_;
   bool is_rare_;
   std::unordered_set<const Object*> in_conditions_;
 };
@@ -175,9 +173,8 @@ std::unordered_set<const Object*> PassedOn(const Stmt& stmt) {
   return allocated;
 }
 
-Stmt Rolled(const Stmt& stmt, const std::unordered_set<const Object*>& conditions,
-            const std::unordered_set<const Object*>& passed_on, bool is_rare) {
-  return Roller(conditions, passed_on, is_rare).VisitStmt(stmt);
+Stmt Rolled(const Stmt& stmt, const std::unordered_set<const Object*>& conditions, bool is_rare) {
+  return Roller(conditions, PassedOn(stmt), is_rare).VisitStmt(stmt);
 }
 
 }  // namespace deuteron::tir
