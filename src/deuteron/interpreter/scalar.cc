@@ -17,7 +17,9 @@ namespace {
 }
 [[noreturn, gnu::cold, gnu::noinline]] void ThrowUnreachable() { DEUTERON_UNREACHABLE(); }
 
-Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
+template <ExprKind kKind>
+Scalar ApplyInts(DataType dtype, Scalar x, Scalar y) {
+  const int64_t a = x.i, b = y.i;
   const auto ua = static_cast<uint64_t>(a);
   const auto ub = static_cast<uint64_t>(b);
   const bool is_unsigned = dtype.is_uint();
@@ -26,7 +28,7 @@ Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   const auto check = [&] {
     if (b == 0) ThrowDivisionByZero();
   };
-  switch (kind) {
+  switch (kKind) {
     case ExprKind::kAdd:
       return wrap(ua + ub);
     case ExprKind::kSub:
@@ -74,12 +76,14 @@ Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   }
 }
 
-Scalar ApplyFloats(ExprKind kind, DataType dtype, double a, double b) {
+template <ExprKind kKind>
+Scalar ApplyFloats(DataType dtype, Scalar x, Scalar y) {
+  const double a = x.f, b = y.f;
   // A double holds the exact sum, difference and product of two floats of at most 32 bits up to one
   // rounding that is innocuous for them (53 >= 2 * 24 + 2), so rounding twice equals rounding once.
   const auto round = [&](double value) { return Scalar::Float(RoundToFormat(dtype, value)); };
   const bool is_nan = std::isnan(a) || std::isnan(b);
-  switch (kind) {
+  switch (kKind) {
     case ExprKind::kAdd:
       return round(a + b);
     case ExprKind::kSub:
@@ -113,6 +117,16 @@ Scalar ApplyFloats(ExprKind kind, DataType dtype, double a, double b) {
     default:
       ThrowUnreachable();
   }
+}
+
+template <ExprKind... kKinds>
+Binary FindAmong(ExprKind kind, bool is_float) {
+  Binary found = nullptr;
+  const auto take = [&](ExprKind other, Binary floats, Binary ints) {
+    if (kind == other) found = is_float ? floats : ints;
+  };
+  (take(kKinds, ApplyFloats<kKinds>, ApplyInts<kKinds>), ...);
+  return found;
 }
 
 /// Unary functions computed in double and rounded once.
@@ -223,8 +237,12 @@ void StoreScalar(void* data, DataType dtype, int64_t index, Scalar value) {
   StoreInteger(element, dtype, value.i);
 }
 
-Scalar ApplyBinary(ExprKind kind, DataType dtype, Scalar a, Scalar b) {
-  return dtype.is_float() ? ApplyFloats(kind, dtype, a.f, b.f) : ApplyInts(kind, dtype, a.i, b.i);
+Scalar ApplyBinary(ExprKind kind, DataType dtype, Scalar a, Scalar b) { return FindBinary(kind, dtype)(dtype, a, b); }
+
+Binary FindBinary(ExprKind kind, DataType dtype) {
+  return FindAmong<ExprKind::kAdd, ExprKind::kSub, ExprKind::kMul, ExprKind::kDiv, ExprKind::kMod, ExprKind::kFloorDiv,
+                   ExprKind::kFloorMod, ExprKind::kMin, ExprKind::kMax, ExprKind::kEQ, ExprKind::kNE, ExprKind::kLT,
+                   ExprKind::kLE, ExprKind::kGT, ExprKind::kGE, ExprKind::kAnd, ExprKind::kOr>(kind, dtype.is_float());
 }
 
 Scalar ApplyCast(DataType from, DataType to, Scalar value) {

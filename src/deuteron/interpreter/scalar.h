@@ -24,6 +24,9 @@ void StoreScalar(void* data, DataType dtype, int64_t index, Scalar value);
 
 /// Operands of type `dtype`. Throws a UsageError on division of an integer by zero.
 Scalar ApplyBinary(ExprKind kind, DataType dtype, Scalar a, Scalar b);
+/// What ApplyBinary does for operands of a type; null if the kind is no binary one.
+using Binary = Scalar (*)(DataType dtype, Scalar a, Scalar b);
+Binary FindBinary(ExprKind kind, DataType dtype);
 /// Truncates and saturates float → int; wraps int → int; tests for != 0 → bool.
 Scalar ApplyCast(DataType from, DataType to, Scalar value);
 

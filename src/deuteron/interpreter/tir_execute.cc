@@ -13,9 +13,9 @@ struct BufferState {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
   int64_t size = 0;
-  /// Memory and, an element each, whether it was written; empty for parameters.
+  /// Memory and, an element each, 1 where it was written; empty for parameters.
   std::unique_ptr<char[]> memory;
-  std::vector<bool> written;
+  std::vector<uint8_t> written;
   /// Of a view; else null.
   const ViewCode* view = nullptr;
   /// Where a view begins in the data of its owner, in bytes.
@@ -28,11 +28,12 @@ class Executor {
  public:
   Executor(const TirProgram& program, const Options& options)
       : program_(program),
-        vars_(program.num_vars),
+        vars_(program.num_vars + program.sums.size()),
         vectors_(program.num_vars),
         buffers_(program.num_buffers),
         steps_left_(options.max_steps) {
     for (const ViewCode& view : program.views) buffers_[view.buffer.slot].view = &view;
+    for (size_t i = 0; i < program.sums.size(); ++i) vars_[program.num_vars + i].i = program.sums[i];
   }
 
   void Run(const std::vector<Tensor>& tensors, const std::vector<int64_t>& scalars) {
@@ -42,12 +43,27 @@ class Executor {
                                  << scalars.size();
     }
     BindDimensions(tensors);
-    for (size_t i = 0; i < scalars.size(); ++i) vars_[program_.scalar_params[i]].i = scalars[i];
+    for (size_t i = 0; i < scalars.size(); ++i) SetInteger(program_.scalar_params[i], scalars[i]);
     for (size_t i = 0; i < tensors.size(); ++i) BindParameter(program_.param_buffers[i], tensors[i]);
     Exec(program_.body);
   }
 
  private:
+  /// a + b · c, wrapped around.
+  static uint64_t Plus(int64_t a, int64_t b, int64_t c) {
+    return static_cast<uint64_t>(a) + static_cast<uint64_t>(b) * static_cast<uint64_t>(c);
+  }
+  /// Of a variable that is an integer; sums follow it.
+  void SetInteger(int slot, int64_t value) {
+    const auto change = static_cast<int64_t>(Plus(value, vars_[slot].i, -1));
+    if (change == 0) return;
+    vars_[slot].i = value;
+    for (const Follower& follower : program_.followers[slot]) {
+      int64_t& sum = vars_[follower.slot].i;
+      sum = static_cast<int64_t>(Plus(sum, follower.factor, change));
+    }
+  }
+
   /// Dimensions that are plain variables define them: the first occurrence counts, BindParameter checks.
   void BindDimensions(const std::vector<Tensor>& tensors) {
     std::vector<bool> bound(vars_.size());
@@ -60,7 +76,7 @@ class Executor {
       for (size_t axis = 0; axis < slots.size(); ++axis) {
         if (slots[axis] < 0 || bound[slots[axis]]) continue;
         bound[slots[axis]] = true;
-        vars_[slots[axis]].i = tensors[i].shape()[axis];
+        SetInteger(slots[axis], tensors[i].shape()[axis]);
       }
     }
   }
@@ -109,7 +125,7 @@ class Executor {
     const int64_t elements = state.size * code.dtype.lanes();
     state.memory = std::make_unique<char[]>(elements * code.dtype.element().bytes());
     state.data = state.memory.get();
-    state.written.assign(elements, false);
+    state.written.assign(elements, 0);
   }
 
   // What is thrown where every element passes. A stream for the message is half a kilobyte of a frame, which
@@ -159,20 +175,36 @@ class Executor {
     return state;
   }
 
-  /// Calls `visit` with the bits that say whether the bytes of an element were written; of arguments there are none.
+  /// Calls `visit` with what says of the bytes of an element whether they were written; of arguments nothing does.
   template <typename Visit>
-  void VisitWritten(const BufferState& state, int64_t offset, const Visit& visit) {
-    BufferState& owner = state.view == nullptr ? buffers_[state.code->slot] : buffers_[state.view->owner];
+  void VisitWritten(BufferState* state, int64_t offset, const Visit& visit) {
+    if (state->view != nullptr) return VisitWrittenOfView(*state, offset, visit);
+    if (!state->written.empty()) visit(&state->written[offset]);
+  }
+  template <typename Visit>
+  [[gnu::noinline]] void VisitWrittenOfView(const BufferState& view, int64_t offset, const Visit& visit) {
+    BufferState& owner = buffers_[view.view->owner];
     if (owner.written.empty()) return;
-    if (state.view == nullptr) return visit(&owner.written, offset);
     const int64_t bytes = owner.code->dtype.element().bytes();
-    const int64_t first = state.begin + offset * state.code->dtype.element().bytes();
-    const int64_t last = first + state.code->dtype.element().bytes() - 1;
-    for (int64_t i = first / bytes; i <= last / bytes; ++i) visit(&owner.written, i);
+    const int64_t first = view.begin + offset * view.code->dtype.element().bytes();
+    const int64_t last = first + view.code->dtype.element().bytes() - 1;
+    for (int64_t i = first / bytes; i <= last / bytes; ++i) visit(&owner.written[i]);
   }
 
   /// Position of an element in its buffer, bounds checked.
-  int64_t Offset(const BufferState& state, const ExprCode* indices, int lane) {
+  int64_t Offset(const BufferState& state, const std::vector<int>& slots, const ExprCode* indices, int lane) {
+    if (slots.empty()) return OffsetOf(state, indices, lane);
+    const int64_t* const shape = state.shape.data();
+    const int64_t* const strides = state.strides.data();
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < slots.size(); ++axis) {
+      const int64_t index = vars_[slots[axis]].i;
+      if (index < 0 || index >= shape[axis]) ThrowOutside(state, axis, index);
+      offset += index * strides[axis];
+    }
+    return offset;
+  }
+  [[gnu::noinline]] int64_t OffsetOf(const BufferState& state, const ExprCode* indices, int lane) {
     int64_t offset = 0;
     for (size_t axis = 0; axis < state.shape.size(); ++axis) {
       const int64_t index = EvalIndex(indices[axis], indices[axis].lanes > 1 ? lane : 0);
@@ -183,10 +215,10 @@ class Executor {
   }
 
   [[gnu::noinline]] Scalar EvalLoad(const ExprCode& code, int lane) {
-    const BufferState& state = StateOf(code.slot);
-    const int64_t offset = Offset(state, code.children.data(), lane);
-    VisitWritten(state, offset, [&](const std::vector<bool>* written, int64_t bit) {
-      if (!(*written)[bit]) ThrowUnwritten(state, offset);
+    BufferState& state = StateOf(code.slot);
+    const int64_t offset = Offset(state, code.index_slots, code.children.data(), lane);
+    VisitWritten(&state, offset, [&](const uint8_t* written) {
+      if (*written == 0) ThrowUnwritten(state, offset);
     });
     if (code.form == ExprForm::kSingleLoad) {
       float value = 0;
@@ -230,10 +262,8 @@ class Executor {
   }
 
   int64_t EvalLinear(const ExprCode& code, int lane) const {
-    const auto product = [](int64_t a, int64_t b) { return static_cast<uint64_t>(a) * static_cast<uint64_t>(b); };
-    uint64_t sum = static_cast<uint64_t>(code.imm.i) + product(code.per_lane, lane);
-    for (const LinearTerm& term : code.terms) sum += product(term.factor, vars_[term.slot].i);
     const int unused = 64 - code.dtype.bits();
+    const uint64_t sum = Plus(vars_[code.slot].i, code.per_lane, lane);
     return static_cast<int64_t>(sum << unused) >> unused;
   }
 
@@ -264,6 +294,10 @@ class Executor {
         return singles([](double a, double b) { return a - b; });
       case ExprForm::kSingleMul:
         return singles([](double a, double b) { return a * b; });
+      case ExprForm::kBinary: {
+        const Scalar a = Eval(code.children[0], lane);
+        return code.binary(code.operand, a, Eval(code.children[1], lane));
+      }
       case ExprForm::kByKind:
         return EvalByKind(code, lane);
       case ExprForm::kConstant:
@@ -325,17 +359,17 @@ class Executor {
       case ExprKind::kLT:
       case ExprKind::kLE:
       case ExprKind::kGT:
-      case ExprKind::kGE: {
-        const Scalar a = Eval(code.children[0], lane);
-        return ApplyBinary(code.kind, code.operand, a, Eval(code.children[1], lane));
-      }
+      case ExprKind::kGE:
+        break;  // EvalForm's
     }
     ThrowUnreachable();
   }
 
   void BindVar(int slot, const ExprCode& value) {
     if (value.lanes == 1) {
-      vars_[slot] = Eval(value, 0);
+      const Scalar scalar = Eval(value, 0);
+      vars_[slot].f = scalar.f;
+      SetInteger(slot, scalar.i);
     } else {
       BindVector(slot, value);
     }
@@ -347,25 +381,25 @@ class Executor {
   }
 
   [[gnu::noinline]] void Store(const StmtCode& code) {
-    const BufferState& state = StateOf(code.slot);
+    BufferState& state = StateOf(code.slot);
     const ExprCode& value = code.exprs[0];
     if (value.lanes == 1) {
       const Scalar scalar = Eval(value, 0);
-      Put(state, value.dtype, Offset(state, code.exprs.data() + 1, 0), scalar);
+      Put(&state, value.dtype, Offset(state, code.index_slots, code.exprs.data() + 1, 0), scalar);
     } else {
-      StoreVector(state, code);
+      StoreVector(&state, code);
     }
   }
-  void Put(const BufferState& state, DataType dtype, int64_t offset, Scalar scalar) {
-    StoreScalar(state.data, dtype, offset, scalar);
-    VisitWritten(state, offset, [](std::vector<bool>* written, int64_t bit) { (*written)[bit] = true; });
+  void Put(BufferState* state, DataType dtype, int64_t offset, Scalar scalar) {
+    StoreScalar(state->data, dtype, offset, scalar);
+    VisitWritten(state, offset, [](uint8_t* written) { *written = 1; });
   }
-  [[gnu::noinline]] void StoreVector(const BufferState& state, const StmtCode& code) {
+  [[gnu::noinline]] void StoreVector(BufferState* state, const StmtCode& code) {
     const ExprCode& value = code.exprs[0];
     // All lanes are read before any is written.
     std::vector<std::pair<int64_t, Scalar>> lanes(value.lanes);
     for (int lane = 0; lane < value.lanes; ++lane) {
-      lanes[lane] = {Offset(state, code.exprs.data() + 1, lane), Eval(value, lane)};
+      lanes[lane] = {Offset(*state, code.index_slots, code.exprs.data() + 1, lane), Eval(value, lane)};
     }
     for (const auto& [offset, scalar] : lanes) Put(state, value.dtype, offset, scalar);
   }
@@ -378,7 +412,7 @@ class Executor {
     bool first = true;
     for (size_t i = 0; i < code.iters.size(); ++i) values[i] = EvalIndex(code.iters[i].value, 0);
     for (size_t i = 0; i < code.iters.size(); ++i) {
-      vars_[code.iters[i].slot].i = values[i];
+      if (code.iters[i].slot >= 0) SetInteger(code.iters[i].slot, values[i]);
       if (code.iters[i].is_reduce && values[i] != Eval(code.iters[i].dom_min, 0).i) first = false;
     }
     for (const BufferCode& buffer : code.allocs) Allocate(buffer);
@@ -419,7 +453,7 @@ class Executor {
         const int64_t min = Eval(code.exprs[0], 0).i;
         const int64_t extent = Eval(code.exprs[1], 0).i;
         for (int64_t i = 0; i < extent; ++i) {
-          vars_[code.slot].i = min + i;
+          SetInteger(code.slot, min + i);
           Exec(code.body[0]);
         }
         return;
@@ -438,6 +472,7 @@ class Executor {
   }
 
   const TirProgram& program_;
+  /// Values of the variables and of the sums of them.
   std::vector<Scalar> vars_;
   /// Values of the variables of vector type.
   std::vector<std::vector<Scalar>> vectors_;

@@ -1,6 +1,7 @@
 #include "deuteron/interpreter/tir_program.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "deuteron/ir/scalar_format.h"
@@ -83,6 +84,20 @@ void MakeLinear(ExprCode* code) {
   }
 }
 
+/// Of arithmetic of float32.
+ExprForm SingleForm(ExprKind kind) {
+  switch (kind) {
+    case ExprKind::kAdd:
+      return ExprForm::kSingleAdd;
+    case ExprKind::kSub:
+      return ExprForm::kSingleSub;
+    case ExprKind::kMul:
+      return ExprForm::kSingleMul;
+    default:
+      return ExprForm::kBinary;
+  }
+}
+
 void SetForm(ExprCode* code) {
   const bool is_single = code->dtype == DataType::Float(32);
   switch (code->kind) {
@@ -97,20 +112,82 @@ void SetForm(ExprCode* code) {
     case ExprKind::kBufferLoad:
       code->form = is_single ? ExprForm::kSingleLoad : ExprForm::kLoad;
       return;
-    case ExprKind::kAdd:
-      if (is_single) code->form = ExprForm::kSingleAdd;
-      break;
-    case ExprKind::kSub:
-      if (is_single) code->form = ExprForm::kSingleSub;
-      break;
-    case ExprKind::kMul:
-      if (is_single) code->form = ExprForm::kSingleMul;
-      break;
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+      return;
     default:
       break;
   }
+  code->binary = FindBinary(code->kind, code->operand);
+  if (code->binary != nullptr) code->form = is_single ? SingleForm(code->kind) : ExprForm::kBinary;
   MakeLinear(code);
 }
+
+/// Gives sums of variables their slots, equal ones the same.
+class SumNumberer {
+ public:
+  explicit SumNumberer(TirProgram* program) : program_(program) { program->followers.resize(program->num_vars); }
+
+  void Run() {
+    for (BufferCode& buffer : program_->param_buffers) Visit(&buffer);
+    for (ViewCode& view : program_->views) Visit(&view.buffer);
+    Visit(&program_->body);
+  }
+
+ private:
+  void Visit(std::vector<ExprCode>* exprs) {
+    for (ExprCode& expr : *exprs) Visit(&expr);
+  }
+  void Visit(BufferCode* buffer) {
+    Visit(&buffer->shape);
+    Visit(&buffer->strides);
+    Visit(&buffer->offset);
+  }
+  void Visit(StmtCode* stmt) {
+    Visit(&stmt->exprs);
+    if (stmt->kind == StmtKind::kBufferStore) stmt->index_slots = SlotsOf(stmt->exprs, 1);
+    for (IterCode& iter : stmt->iters) {
+      Visit(&iter.value);
+      Visit(&iter.dom_min);
+    }
+    for (BufferCode& buffer : stmt->allocs) Visit(&buffer);
+    if (stmt->init != nullptr) Visit(stmt->init.get());
+    for (StmtCode& child : stmt->body) Visit(&child);
+  }
+  void Visit(ExprCode* expr) {
+    Visit(&expr->children);
+    if (expr->kind == ExprKind::kBufferLoad) expr->index_slots = SlotsOf(expr->children, 0);
+    if (expr->form != ExprForm::kLinear) return;
+    std::sort(expr->terms.begin(), expr->terms.end());
+    expr->slot = SlotOf(expr->imm.i, expr->terms);
+    if (expr->per_lane == 0 && expr->dtype.bits() == 64) expr->form = ExprForm::kVariable;
+  }
+
+  int SlotOf(int64_t constant, const std::vector<LinearTerm>& terms) {
+    const int next = program_->num_vars + static_cast<int>(slots_.size());
+    const auto [it, inserted] = slots_.try_emplace({constant, terms}, next);
+    if (inserted) {
+      program_->sums.push_back(constant);
+      for (const LinearTerm& term : terms) program_->followers[term.slot].push_back({next, term.factor});
+    }
+    return it->second;
+  }
+
+  /// Of the indices from one on.
+  std::vector<int> SlotsOf(const std::vector<ExprCode>& indices, size_t first) {
+    std::vector<int> slots;
+    for (size_t i = first; i < indices.size(); ++i) {
+      const ExprCode& index = indices[i];
+      const bool is_constant = index.form == ExprForm::kConstant;
+      if (index.dtype.bits() < 64 || (!is_constant && index.form != ExprForm::kVariable)) return {};
+      slots.push_back(is_constant ? SlotOf(index.imm.i, {}) : index.slot);
+    }
+    return slots;
+  }
+
+  TirProgram* program_;
+  std::map<std::pair<int64_t, std::vector<LinearTerm>>, int> slots_;
+};
 
 class Preparer {
  public:
@@ -137,6 +214,7 @@ class Preparer {
     program->body = Compile(RunInitsOfEmptyReductions(func->body));
     program->num_vars = static_cast<int>(vars_.size());
     program->num_buffers = static_cast<int>(buffers_.size());
+    SumNumberer(program.get()).Run();
     return program;
   }
 
@@ -171,6 +249,7 @@ class Preparer {
   }
 
   ExprCode Compile(const PrimExpr& expr) {
+    if (const auto it = sums_.find(expr.get()); it != sums_.end()) return it->second;
     ExprCode code = CompileByKind(expr);
     SetForm(&code);
     return code;
@@ -352,12 +431,17 @@ class Preparer {
     const SBlock& block = op->block;
     code->text = std::string(block->name_hint);
     code->exprs.push_back(Compile(op->predicate));
+    std::vector<std::pair<const Object*, ExprCode>> sums;
     for (size_t i = 0; i < op->iter_values.size(); ++i) {
       const IterVar& iter = block->iter_vars[i];
+      const bool is_reduce = iter->type == IterVarType::kReduce;
       ExprCode value = Compile(op->iter_values[i]);
-      code->iters.push_back(
-          {VarSlot(iter->var), iter->type == IterVarType::kReduce, std::move(value), Compile(iter->dom->min)});
+      const bool is_sum = IsLinear(value) && iter->var.dtype() == value.dtype;
+      if (is_sum) sums.emplace_back(iter->var.get(), value);
+      if (is_sum && !is_reduce) continue;
+      code->iters.push_back({is_sum ? -1 : VarSlot(iter->var), is_reduce, std::move(value), Compile(iter->dom->min)});
     }
+    for (const auto& [var, sum] : sums) sums_.insert_or_assign(var, sum);
     for (const Buffer& buffer : block->alloc_buffers) code->allocs.push_back(Define(buffer));
     if (block->init.defined()) code->init = std::make_unique<StmtCode>(Compile(block->init));
     code->body.push_back(Compile(block->body));
@@ -365,6 +449,8 @@ class Preparer {
 
   std::unordered_map<Var, int, ObjectPtrHash, ObjectPtrEqual> vars_;
   std::unordered_map<Buffer, int, ObjectPtrHash, ObjectPtrEqual> buffers_;
+  /// By variable, what iterators of blocks are that are sums of variables around their blocks.
+  std::unordered_map<const Object*, ExprCode> sums_;
   /// Slots of buffers by the data that they own.
   std::unordered_map<const Object*, int> owners_;
   TirProgram* program_ = nullptr;

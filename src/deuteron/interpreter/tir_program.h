@@ -15,10 +15,10 @@ namespace deuteron::interpreter {
 enum class ExprForm : uint8_t {
   kByKind,
   kConstant,
-  /// A variable that is no vector.
+  /// A variable that is no vector, or a sum that needs no wrapping.
   kVariable,
   /// An integer that is a sum of multiples of variables, as most indices are, wrapped to its width once: so is each of
-  /// its operations, and wrapping commutes with them.
+  /// its operations, and wrapping commutes with them. It is not evaluated but follows its variables.
   kLinear,
   kLoad,
   /// Of float32, as its arithmetic.
@@ -26,10 +26,19 @@ enum class ExprForm : uint8_t {
   kSingleAdd,
   kSingleSub,
   kSingleMul,
+  /// Of two operands, both evaluated.
+  kBinary,
 };
 
 /// A multiple of a variable.
 struct LinearTerm {
+  int slot;
+  int64_t factor;
+  auto operator<=>(const LinearTerm&) const = default;
+};
+
+/// A sum that changes by a multiple of what a variable changes by.
+struct Follower {
   int slot;
   int64_t factor;
 };
@@ -43,7 +52,7 @@ struct ExprCode {
   int lanes = 1;
   /// Element type of the operands (comparisons, casts, predicates).
   DataType operand;
-  /// Variable slot (kVar, kLet) or buffer slot (kBufferLoad).
+  /// Slot of a variable (kVar, kLet), of a buffer (kBufferLoad) or of a sum, which is behind those of the variables.
   int slot = -1;
   /// Of a constant, or the constant part (kLinear).
   Scalar imm;
@@ -51,12 +60,17 @@ struct ExprCode {
   std::vector<LinearTerm> terms;
   int64_t per_lane = 0;
   Intrinsic intrinsic = nullptr;
+  Binary binary = nullptr;
   /// kCall: the intrinsics that are not plain functions of their arguments.
   enum class Special : uint8_t { kNone, kIfThenElse, kReinterpret } special = Special::kNone;
   std::vector<ExprCode> children;
+  /// kBufferLoad: of each index, if all are variables and sums; else empty.
+  std::vector<int> index_slots;
 };
 
+/// An iterator of a block. Of those that are sums of variables only what begins a reduction is left.
 struct IterCode {
+  /// -1: a sum.
   int slot;
   bool is_reduce;
   ExprCode value;
@@ -88,6 +102,8 @@ struct StmtCode {
   /// kBind: value. kAssert, kIfThenElse, kWhile: condition. kBufferStore: value, then indices. kFor: min,
   /// extent. kSBlockRealize: predicate. kEvaluate: value.
   std::vector<ExprCode> exprs;
+  /// kBufferStore: as of a load.
+  std::vector<int> index_slots;
   /// Children in order; kIfThenElse: then[, else]; kSBlockRealize: body.
   std::vector<StmtCode> body;
   std::vector<IterCode> iters;
@@ -106,6 +122,9 @@ struct TirProgram {
   std::vector<std::vector<int>> shape_slots;
   int num_vars = 0;
   int num_buffers = 0;
+  /// Of each sum, what it is while all variables are 0; of each variable, what follows it.
+  std::vector<int64_t> sums;
+  std::vector<std::vector<Follower>> followers;
   StmtCode body;
 };
 

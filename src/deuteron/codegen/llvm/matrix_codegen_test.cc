@@ -78,15 +78,15 @@ tir::PrimFunc Product(bool floats, const PrimExpr& rows, int64_t depth, int64_t 
 }
 
 /// A convolution of an image with the channels last, with a window, a stride.
-tir::PrimFunc Convolution(bool floats, int64_t side, int64_t depth, int64_t columns, int64_t panel, int64_t window,
-                          int64_t stride) {
-  const int64_t out = (side - window) / stride + 1;
-  const Operands operands(floats, {I64(1), I64(side), I64(side), I64(depth)},
+tir::PrimFunc Convolution(bool floats, int64_t lines, int64_t pixels, int64_t depth, int64_t columns, int64_t panel,
+                          int64_t window, int64_t stride) {
+  const auto out = [&](int64_t extent) { return I64((extent - window) / stride + 1); };
+  const Operands operands(floats, {I64(1), I64(lines), I64(pixels), I64(depth)},
                           {I64(columns / panel), I64(depth), I64(window), I64(window), I64(panel)});
   const tir::IterVar rc = te::ReduceAxis(I64(depth), "rc"), ry = te::ReduceAxis(I64(window), "ry"),
                      rx = te::ReduceAxis(I64(window), "rx");
   return operands.Function(te::Compute(
-      {I64(1), I64(out), I64(out), I64(columns)},
+      {I64(1), out(lines), out(pixels), I64(columns)},
       [&](const Array<Var>& i) {
         const PrimExpr weight =
             operands.w({FloorDiv(i[3], I64(panel)), rc->var, ry->var, rx->var, FloorMod(i[3], I64(panel))});
@@ -187,11 +187,11 @@ TEST(MatrixUnit, StoresLongSumsEarly) {
     return CountOf(code, "call void @llvm.x86.tilestored64");
   };
   EXPECT_EQ(stores(Product(true, I64(64), 16 * 12, 32, 32)), 4);
-  EXPECT_EQ(stores(Convolution(true, 34, 16, 32, 32, 3, 1)), 4);
-  EXPECT_EQ(stores(Convolution(true, 34, 16 * 9, 32, 32, 3, 1)), 5);
+  EXPECT_EQ(stores(Convolution(true, 34, 34, 16, 32, 32, 3, 1)), 4);
+  EXPECT_EQ(stores(Convolution(true, 34, 34, 16 * 9, 32, 32, 3, 1)), 5);
   for (const bool floats : {false, true}) {
-    ExpectTiles(Convolution(floats, 34, 16 * 4, 32, 32, 3, 1), floats, 4);
-    ExpectTiles(Convolution(floats, 18, 16 * 9, 16, 16, 3, 1), floats, 1);
+    ExpectTiles(Convolution(floats, 12, 34, 16 * 4, 32, 32, 3, 1), floats, 4);
+    ExpectTiles(Convolution(floats, 12, 18, 16 * 9, 16, 16, 3, 1), floats, 1);
   }
 }
 
@@ -204,7 +204,7 @@ TEST(MatrixUnit, StreamsPanelsOfWindows) {
     return CountOf(code, "call void @llvm.x86.tilezero");
   };
   const auto conv = [](int64_t depth, int64_t window) {
-    return Convolution(true, 31 + window, depth, 64, 32, window, 1);
+    return Convolution(true, 31 + window, 31 + window, depth, 64, 32, window, 1);
   };
   EXPECT_EQ(zeros(conv(256, 3), ""), 4);
   EXPECT_EQ(zeros(conv(256, 3), " -l1-bytes=24K -l2-bytes=1M"), 4);
@@ -341,18 +341,19 @@ TEST(MatrixUnit, GroupsPanelsOfParts) {
 
 TEST(MatrixUnit, MultipliesTilesOfConvolutions) {
   struct Case {
-    int64_t side, depth, columns, panel, window, stride, tiles;
+    int64_t lines, pixels, depth, columns, panel, window, stride, tiles;
   };
   // Pixels of one window become one axis; lines; lines of 7; a stride; a sum in parts, of lines in blocks.
-  const Case cases[] = {{8, 16, 32, 32, 1, 1, 4},  {7, 16, 32, 32, 1, 1, 8},  {18, 16, 32, 32, 3, 1, 2},
-                        {9, 32, 64, 32, 3, 1, 2},  {11, 16, 32, 32, 3, 2, 2}, {9, 64, 32, 32, 3, 1, 2},
-                        {39, 48, 64, 32, 3, 1, 8}, {19, 80, 32, 32, 5, 2, 2}};
+  const Case cases[] = {{8, 8, 16, 32, 32, 1, 1, 4},   {7, 7, 16, 32, 32, 1, 1, 8},   {18, 18, 16, 32, 32, 3, 1, 2},
+                        {9, 9, 32, 64, 32, 3, 1, 2},   {11, 11, 16, 32, 32, 3, 2, 2}, {9, 9, 64, 32, 32, 3, 1, 2},
+                        {13, 39, 48, 64, 32, 3, 1, 8}, {13, 19, 80, 32, 32, 5, 2, 2}};
   for (const Case& each : cases) {
     for (const bool floats : {false, true}) {
-      SCOPED_TRACE(std::to_string(each.side) + " pixels, " + std::to_string(each.depth) + " by " +
+      SCOPED_TRACE(std::to_string(each.pixels) + " pixels, " + std::to_string(each.depth) + " by " +
                    std::to_string(each.window) + (floats ? " of floats" : " of bytes"));
-      ExpectTiles(Convolution(floats, each.side, each.depth, each.columns, each.panel, each.window, each.stride),
-                  floats, each.tiles);
+      ExpectTiles(
+          Convolution(floats, each.lines, each.pixels, each.depth, each.columns, each.panel, each.window, each.stride),
+          floats, each.tiles);
     }
   }
 }
