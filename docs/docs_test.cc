@@ -12,7 +12,7 @@ namespace {
 /// Fenced blocks of a kind, by page and line.
 std::vector<std::pair<std::string, std::string>> Blocks(const std::string& kind) {
   std::vector<std::pair<std::string, std::string>> blocks;
-  for (const auto& entry : std::filesystem::directory_iterator(DEUTERON_DOCS_DIR)) {
+  for (const auto& entry : std::filesystem::directory_iterator(DEUTERON_SOURCE_DIR "/docs")) {
     if (entry.path().extension() != ".md") continue;
     std::ifstream page(entry.path());
     std::string* open = nullptr;
