@@ -147,5 +147,6 @@ set(DEUTERON_NEEDED_HEADERS
   support/limits.def
   support/pointer_map.h
   support/safetensors.h
+  support/shared_bytes.h
   target/machine.h
   tir/index_map.h)

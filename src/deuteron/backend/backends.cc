@@ -35,7 +35,7 @@ std::vector<Backend>& Table() {
       {"cutlass",
        "CUTLASS: products, convolutions, attention and norms, compiled by nvcc for NVIDIA GPUs",
        cutlass::Partition,
-       {cutlass::Generate, cutlass::Missing}},
+       {.generate = cutlass::Generate, .missing = cutlass::Missing, .prepare = cutlass::Prepare}},
   };
   return *table;
 }

@@ -51,7 +51,7 @@ void ExternalFunctions::MakeCalledBy(size_t function, int threads) const {
     }
     std::vector<size_t> sizes;
     for (const Entry* entry : entries) {
-      sizes.push_back(entry->spec->code.size());
+      sizes.push_back(entry->spec->code->size());
       // First: who opens it has the processor that another function could be made on.
       static_cast<void>(PluginProblem(entry->spec->plugin));
     }

@@ -13,6 +13,10 @@ extern "C" {
 /// caller passes such. 0, or non-zero on an error.
 typedef int (*DeuteronTensorFunction)(const DLTensor* const* tensors, int32_t count);
 
+/// What an object calls it: what the module does, or this, so that functions that differ in their names and constants
+/// alone are one source, compiled and loaded once.
+#define DEUTERON_NAMELESS_FUNCTION "deuteron_function"
+
 /// What an object may define besides, by these names.
 /// `const char* deuteron_error(void)`: what the last error in this thread was.
 typedef const char* (*DeuteronErrorFunction)(void);

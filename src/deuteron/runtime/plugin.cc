@@ -142,18 +142,50 @@ const Plugin& FindPlugin(const std::string& name) {
   return plugins.Find(name);
 }
 
-std::shared_ptr<void> OpenSharedObject(const ExternalSpec& external) {
-  std::string why;
-  std::shared_ptr<void> library = OpenLibraryOfBytes(external.code, external.symbol, &why);
-  if (library == nullptr) {
-    DEUTERON_THROW(UnsupportedError) << "the code of " << external.symbol << " cannot be loaded: " << why;
+/// Objects that functions call, each once however many do.
+class SharedObjects {
+ public:
+  static SharedObjects& Get() {
+    static auto* objects = new SharedObjects();
+    return *objects;
   }
-  return library;
-}
+
+  std::shared_ptr<void> Open(const ExternalSpec& external) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(opened_, [](const auto& entry) { return entry.second.expired(); });
+    const auto known = opened_.find(&*external.code);
+    std::shared_ptr<Opened> opened = known == opened_.end() ? nullptr : known->second.lock();
+    if (opened == nullptr) {
+      std::string why;
+      std::shared_ptr<void> library = OpenLibraryOfBytes(*external.code, external.symbol, &why);
+      if (library == nullptr) {
+        DEUTERON_THROW(UnsupportedError) << "the code of " << external.symbol << " cannot be loaded: " << why;
+      }
+      opened = std::make_shared<Opened>(Opened{external.code, std::move(library)});
+      opened_.insert_or_assign(&*external.code, opened);
+    }
+    return {opened, opened->library.get()};
+  }
+
+ private:
+  struct Opened {
+    /// As long as it is open no other code can lie where this one does.
+    SharedBytes code;
+    std::shared_ptr<void> library;
+  };
+
+  // A fork waits until none is being opened: the dynamic linker would stay locked in the child.
+  SharedObjects() { HoldAcrossFork(&mutex_); }
+
+  std::mutex mutex_;
+  std::map<const std::string*, std::weak_ptr<Opened>> opened_;
+};
 
 Function LoadSharedObject(const ExternalSpec& external, std::vector<Tensor> constants) {
-  const std::shared_ptr<void> library = OpenSharedObject(external);
-  auto* function = reinterpret_cast<DeuteronTensorFunction>(dlsym(library.get(), external.symbol.c_str()));
+  const std::shared_ptr<void> library = SharedObjects::Get().Open(external);
+  void* symbol = dlsym(library.get(), external.symbol.c_str());
+  if (symbol == nullptr) symbol = dlsym(library.get(), DEUTERON_NAMELESS_FUNCTION);
+  auto* function = reinterpret_cast<DeuteronTensorFunction>(symbol);
   if (function == nullptr) DEUTERON_THROW(ModelError) << "the code of " << external.symbol << " does not define it";
   auto* error = reinterpret_cast<DeuteronErrorFunction>(dlsym(library.get(), "deuteron_error"));
   if (auto* stream_of = static_cast<DeuteronStreamOf*>(dlsym(library.get(), "deuteron_stream_of"))) {
@@ -178,7 +210,7 @@ Any CallPlugin(TVMFFISafeCallType function, const ExternalSpec& external, std::s
   for (const std::string& name : external.constant_names) names.push_back(name);
   const tvm::ffi::Array<Tensor> tensors(constants.begin(), constants.end());
   return Function::InvokeExternC(nullptr, function, const_cast<void*>(static_cast<const void*>(&kHost)),
-                                 tvm::ffi::String(external.symbol), tvm::ffi::Bytes(external.code), names, tensors);
+                                 tvm::ffi::String(external.symbol), tvm::ffi::Bytes(*external.code), names, tensors);
 }
 
 }  // namespace

@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "deuteron/support/shared_bytes.h"
+
 namespace deuteron::runtime {
 
 enum class Opcode : uint8_t {
@@ -173,8 +175,8 @@ struct ExternalSpec {
   std::string symbol;
   /// Who makes it callable (plugin.h).
   std::string plugin;
-  /// What the plugin reads; any bytes.
-  std::string code;
+  /// What the plugin reads; any bytes. Functions of the same code share it, here and in an artefact.
+  SharedBytes code;
   /// The names of its constants, as `code` knows them, and which ones they are.
   std::vector<std::string> constant_names;
   std::vector<uint32_t> constants;
@@ -194,7 +196,7 @@ struct Program {
 
 /// Version of the byte code; changes with every change of what follows from this file but operations that are added:
 /// a runtime that does not know them refuses them.
-inline constexpr uint32_t kProgramVersion = 5;
+inline constexpr uint32_t kProgramVersion = 6;
 
 /// Little-endian bytes, variable-length integers.
 std::string Serialize(const Program& program);

@@ -2,6 +2,8 @@
 /// Programs as bytes: every integer in base 128, little end first; lists preceded by their length. Lengths
 /// are compared with the bytes that are left, so that damaged input allocates no more than its own size.
 #include <cstring>
+#include <map>
+#include <string_view>
 
 #include "deuteron/runtime/program.h"
 #include "deuteron/support/error.h"
@@ -37,10 +39,17 @@ class Writer {
     Value(dtype.bits);
     Value(dtype.lanes);
   }
+  /// Bytes that were written before are the number of those, bytes that were not the next number and themselves.
+  void Shared(const SharedBytes& bytes) {
+    const auto [it, added] = shared_.try_emplace(*bytes, shared_.size());
+    Value(it->second);
+    if (added) Value(*bytes);
+  }
   std::string Take() { return std::move(bytes_); }
 
  private:
   std::string bytes_;
+  std::map<std::string_view, uint64_t> shared_;
 };
 
 class Reader {
@@ -62,6 +71,15 @@ class Reader {
     uint64_t raw = 0;
     Value(raw);
     value = static_cast<int64_t>(raw >> 1) ^ -static_cast<int64_t>(raw & 1);
+  }
+  void Shared(SharedBytes& bytes) {
+    const uint64_t number = Bounded(shared_.size());
+    if (number == shared_.size()) {
+      std::string read;
+      Value(read);
+      shared_.emplace_back(std::move(read));
+    }
+    bytes = shared_[number];
   }
   void Value(uint32_t& value) { Narrow(value); }
   void Value(uint16_t& value) { Narrow(value); }
@@ -111,6 +129,7 @@ class Reader {
 
   const std::string& bytes_;
   size_t at_ = 0;
+  std::vector<SharedBytes> shared_;
 };
 
 template <typename T>
@@ -161,7 +180,7 @@ void Fields(IO& io, T& item) {
   } else if constexpr (std::is_same_v<Item, ExternalSpec>) {
     io.Value(item.symbol);
     io.Value(item.plugin);
-    io.Value(item.code);
+    io.Shared(item.code);
     List(io, item.constant_names);
     List(io, item.constants);
   } else if constexpr (std::is_same_v<Item, FunctionSpec>) {

@@ -17,6 +17,8 @@ transform::Pass Partition();
 /// the plugin `shared_object`, which every runtime has. Options: "arch" (ArchitectureOf), "compiler", "cache_dir"
 /// (source/compile_source.h), "cutlass_dir" (else $CUTLASS_DIR), "flags".
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);
+/// Compiles the sources of several functions for Generate to find, each distinct one once, up to four at once.
+void Prepare(const std::vector<relax::CodegenRequest>& requests);
 /// What nvcc compiles for, by its name ("sm_90"): the option "arch", else $DEUTERON_CUDA_ARCH, else "sm_80".
 std::string ArchitectureOf(const relax::CodegenRequest& request);
 /// Why it cannot be used: there is no nvcc, or CUTLASS's headers are missing. Empty if it can.

@@ -1,12 +1,16 @@
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/cutlass/patterns.h"
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/library/passes.h"
+#include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/environment.h"
+#include "deuteron/support/parallel.h"
 
 namespace deuteron::backend::cutlass {
 namespace {
@@ -62,10 +66,11 @@ std::string ArchitectureOf(const relax::CodegenRequest& request) {
   return arch.empty() ? "sm_80" : arch;
 }
 
-relax::ExternalFunction Generate(const relax::CodegenRequest& request) {
+namespace {
+
+SourceUnit UnitOf(const relax::CodegenRequest& request, std::vector<std::string>* constants) {
   SourceUnit unit{.language = SourceLanguage::kCuda, .name = request.symbol};
-  std::vector<std::string> constants;
-  unit.text = WriteSource(request, &constants);
+  unit.text = WriteSource(request, constants);
   unit.flags = {"-std=c++17", "-O3",
                 // Code for that generation, and a form that the driver translates for later ones.
                 "-arch=" + ArchitectureOf(request), "--expt-relaxed-constexpr",
@@ -73,8 +78,44 @@ relax::ExternalFunction Generate(const relax::CodegenRequest& request) {
   if (const auto flags = request.options.find("flags"); flags != request.options.end()) {
     for (const String& flag : (*flags).second.cast<Array<String>>()) unit.flags.emplace_back(flag);
   }
-  const SourceCompiler compiler{Text(request.options, "compiler"), Text(request.options, "cache_dir")};
-  return {request.symbol, "shared_object", CompileSource(unit, compiler), constants};
+  return unit;
+}
+
+SourceCompiler CompilerOf(const relax::CodegenRequest& request) {
+  return {Text(request.options, "compiler"), Text(request.options, "cache_dir")};
+}
+
+/// A compiler holds a gigabyte.
+constexpr size_t kMostCompilers = 4;
+
+}  // namespace
+
+void Prepare(const std::vector<relax::CodegenRequest>& requests) {
+  std::map<std::string, SourceUnit> units;
+  for (const relax::CodegenRequest& request : requests) {
+    try {
+      SourceUnit unit = UnitOf(request, nullptr);
+      units.try_emplace(unit.text, std::move(unit));
+    } catch (const tvm::ffi::Error&) {
+      // Generate says so, with the function's name.
+    }
+  }
+  std::vector<const SourceUnit*> distinct;
+  for (const auto& [text, unit] : units) distinct.push_back(&unit);
+  const auto threads = std::min<size_t>(runtime::UsableThreads(), kMostCompilers);
+  ForEachInParallel(distinct.size(), threads, [&](size_t i) {
+    try {
+      CompileSource(*distinct[i], CompilerOf(requests.front()));
+    } catch (const tvm::ffi::Error&) {
+      // As well.
+    }
+  });
+}
+
+relax::ExternalFunction Generate(const relax::CodegenRequest& request) {
+  std::vector<std::string> constants;
+  const SourceUnit unit = UnitOf(request, &constants);
+  return {request.symbol, "shared_object", CompileSource(unit, CompilerOf(request)), constants};
 }
 
 }  // namespace deuteron::backend::cutlass

@@ -7,9 +7,11 @@
 
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/source/compile_source.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/support/sanitizers.h"
 #include "deuteron/testing/library_cases.h"
+#include "deuteron/testing/temporary_folder.h"
 
 namespace deuteron {
 namespace {
@@ -33,17 +35,26 @@ relax::ExternalFunction GenerateEmulated(const relax::CodegenRequest& request) {
   return {request.symbol, "shared_object", backend::CompileSource(unit, compiler), constants};
 }
 
+/// Empty where such sources can be compiled and run; else why not.
+std::string WhyNot() {
+#if DEUTERON_ADDRESS_SANITIZER || DEUTERON_THREAD_SANITIZER
+  return "sanitizers do not follow coroutines";
+#endif
+  return backend::FindCompiler(backend::SourceLanguage::kCxx).empty() ? "there is no C++ compiler" : "";
+}
+
+Executable CompileEmulated(const IRModule& module) {
+  const LibraryRequests requests(module, "cutlass");
+  const auto find = [](const std::string&) { return relax::LibraryCodegen{.generate = GenerateEmulated}; };
+  return Compile(relax::RunCodegen(find)(requests.module()), {.threads = 1, .backend = "none"});
+}
+
 /// All of the module is taken, and what the kernels compute agrees with the interpreter. Vectors of four int32 are
 /// `starts`.
 void ExpectAgrees(const IRModule& module, const std::vector<int64_t>& extents = {1},
                   const std::vector<int32_t>& starts = {}) {
-  if (backend::FindCompiler(backend::SourceLanguage::kCxx).empty()) GTEST_SKIP() << "there is no C++ compiler";
-#if DEUTERON_ADDRESS_SANITIZER || DEUTERON_THREAD_SANITIZER
-  GTEST_SKIP() << "sanitizers do not follow coroutines";
-#endif
-  const LibraryRequests requests(module, "cutlass");
-  const auto find = [](const std::string&) { return relax::LibraryCodegen{.generate = GenerateEmulated}; };
-  const Executable executable = Compile(relax::RunCodegen(find)(requests.module()), {.threads = 1, .backend = "none"});
+  if (const std::string why_not = WhyNot(); !why_not.empty()) GTEST_SKIP() << why_not;
+  const Executable executable = CompileEmulated(module);
   EXPECT_EQ(executable.num_kernels(), 0);
   EXPECT_FALSE(executable.runtime()->program().externals.empty());
   for (const int64_t extent : extents) {
@@ -115,6 +126,30 @@ TEST(CutlassKernels, Norms) {
                {1, 3});
   ExpectAgrees(MakeModule("x: " + Typed("4, 64") + ", w: " + Typed("64,"),
                           {"gv = R.call_tir(cls.rms_norm, (x, w), out_ty=R.Tensor((4, 64), \"float16\"))"}, kRMSNorm));
+}
+
+/// Layers whose names and constants alone differ are one source, compiled once, and one object, in an artefact too.
+TEST(CutlassKernels, AlikeAreOneObject) {
+  if (const std::string why_not = WhyNot(); !why_not.empty()) GTEST_SKIP() << why_not;
+  IRModule module = MakeModule(
+      "x: " + Typed("4, 64", "float32") + ", g: " + Typed("64,", "float32") + ", b: " + Typed("64,", "float32") +
+          ", h: " + Typed("64,", "float32"),
+      {"u = R.nn.layer_norm(x, g, b, axes=[-1])", "v = R.exp(u)", "gv = R.nn.layer_norm(v, h, b, axes=[-1])"});
+  const std::vector<Tensor> drawn = TensorsOf(RandomArguments(module, 1, 1));
+  module = relax::BindParams("main", {{"g", drawn[1]}, {"b", drawn[2]}, {"h", drawn[3]}})(module);
+  const Executable executable = CompileEmulated(module);
+  const Arguments arguments = RandomArguments(module, 2, 1);
+  const std::vector<Tensor> expected = Interpret(module, arguments);
+  const TemporaryFolder folder;
+  executable.Save(folder / "model.so");
+  const Executable loaded = Executable::Load(folder / "model.so");
+  for (const Executable* each : {&executable, &loaded}) {
+    const auto& externals = each->runtime()->program().externals;
+    ASSERT_EQ(externals.size(), 2u);
+    EXPECT_NE(externals[0].symbol, externals[1].symbol);
+    EXPECT_EQ(&*externals[0].code, &*externals[1].code);
+    EXPECT_EQ(CompareResults(expected, each->Run(TensorsOf(arguments)), 1e-5).problem, "");
+  }
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 /// \file
 /// A graph of kernels as one CUDA source: the parts of device/ that it needs, a configuration for each kernel, and the
-/// function that the runtime calls.
+/// function that the runtime calls. No name of the module is in it, so that the layers of a network that are alike are
+/// one.
 #include <algorithm>
 #include <set>
 
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/cutlass/device_code.h"
 #include "deuteron/backend/json/json_graph.h"
+#include "deuteron/runtime/kernel_function.h"
 #include "deuteron/support/letters.h"
 #include "deuteron/support/number_text.h"
 #include "deuteron/target/gpu_table.h"
@@ -53,8 +55,8 @@ Tiles TilesFor(const std::string& dtype) {
 
 class SourceWriter {
  public:
-  SourceWriter(std::string symbol, JsonGraph graph, const std::vector<std::string>& constants, int64_t processors)
-      : symbol_(std::move(symbol)), graph_(std::move(graph)), constants_(constants), processors_(processors) {}
+  SourceWriter(JsonGraph graph, const std::vector<std::string>& constants, int64_t processors)
+      : graph_(std::move(graph)), constants_(constants), processors_(processors) {}
 
   std::string Write() {
     Operands();
@@ -64,12 +66,12 @@ class SourceWriter {
     for (size_t i = 0; i < graph_.heads.size(); ++i) {
       body_ += "    call.Result(" + std::to_string(i) + ", " + Value(graph_.heads[i]) + ");\n";
     }
-    std::string text = "// " + symbol_ + "\n\n" + CallCode();
+    std::string text = CallCode();
     for (const auto part : {&EpilogueCode, &ProductCode, &ConvolutionCode, &DecodeCode, &AttentionCode, &NormCode}) {
       if (parts_.count(part) != 0) text += part();
     }
     text += "\nnamespace deuteron {\nnamespace {\n" + configurations_ + "}  // namespace\n}  // namespace deuteron\n\n";
-    text += "extern \"C\" __attribute__((visibility(\"default\"))) int " + symbol_ +
+    text += "extern \"C\" __attribute__((visibility(\"default\"))) int " DEUTERON_NAMELESS_FUNCTION
             "(const deuteron::Tensor* const* tensors, int32_t count) {\n  using namespace deuteron;\n";
     text += "  return RunCall(tensors, count, " + std::to_string(graph_.inputs.size()) + ", " +
             std::to_string(graph_.heads.size()) + ", " + std::to_string(constants_.size()) + ", [](Call& call) {\n";
@@ -90,8 +92,7 @@ class SourceWriter {
     }
     const auto define = [&](uint32_t node, const char* method, size_t index) {
       if (used.count(node) == 0) return;
-      body_ += "    const View v" + std::to_string(node) + " = call." + method + "(" + std::to_string(index) +
-               ");  // " + graph_.nodes[node].name + "\n";
+      body_ += "    const View v" + std::to_string(node) + " = call." + method + "(" + std::to_string(index) + ");\n";
     };
     for (size_t i = 0; i < graph_.inputs.size(); ++i) define(graph_.inputs[i], "Input", i);
     for (const uint32_t node : graph_.constants) {
@@ -242,7 +243,6 @@ class SourceWriter {
            Float(node.attrs.at("epsilon").get<double>()) + ", " + ResultOf(index) + ");\n";
   }
 
-  std::string symbol_;
   JsonGraph graph_;
   const std::vector<std::string>& constants_;
   int64_t processors_;
@@ -258,9 +258,7 @@ std::string WriteSource(const relax::CodegenRequest& request, std::vector<std::s
   };
   const relax::ExternalFunction graph = GenerateGraph(request, "cutlass", describe);
   if (constants != nullptr) *constants = graph.constants;
-  return SourceWriter(request.symbol, ParseJsonGraph(graph.code), graph.constants,
-                      ProcessorsOfGpu(ArchitectureOf(request)))
-      .Write();
+  return SourceWriter(ParseJsonGraph(graph.code), graph.constants, ProcessorsOfGpu(ArchitectureOf(request))).Write();
 }
 
 }  // namespace deuteron::backend::cutlass

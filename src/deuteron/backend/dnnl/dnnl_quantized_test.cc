@@ -88,7 +88,7 @@ void ExpectAgrees(const IRModule& text, const std::map<std::string, Tensor>& wei
   EXPECT_EQ(executable.num_kernels(), 0);
   EXPECT_EQ(executable.runtime()->program().externals.size(), 1u);
   for (const auto& external : executable.runtime()->program().externals)
-    EXPECT_EQ(external.code.find("\"dnnl.conv"), std::string::npos) << "a convolution of floats";
+    EXPECT_EQ(external.code->find("\"dnnl.conv"), std::string::npos) << "a convolution of floats";
   for (const int64_t extent : extents) {
     const Arguments arguments = RandomArguments(module, 1, extent);
     const std::vector<Tensor> expected = Interpret(module, arguments), actual = executable.Run(TensorsOf(arguments));

@@ -13,6 +13,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <unordered_map>
 
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/support/environment.h"
@@ -63,15 +64,37 @@ std::optional<std::string> ReadEntry(const fs::path& path) {
   return end == EndOfEntry(*bytes) ? bytes : std::nullopt;
 }
 
-/// Whoever comes second writes the same. Where nothing can be written nothing is kept.
-void WriteEntry(const fs::path& path, std::string_view bytes) {
+/// Whoever comes second writes the same. False where nothing can be written.
+bool WriteEntry(const fs::path& path, std::string_view bytes) {
   std::error_code failed;
   fs::create_directories(path.parent_path(), failed);
   try {
     WriteFile(path.string(), {bytes, EndOfEntry(bytes)});
   } catch (const tvm::ffi::Error&) {
+    return false;
   }
+  return true;
 }
+
+/// What was compiled by this process and could be kept nowhere else, by its key: a network has the same source many
+/// times.
+struct CompiledHere {
+  static CompiledHere& Get() {
+    static auto* compiled = new CompiledHere();
+    return *compiled;
+  }
+  std::optional<std::string> Find(const std::string& key) {
+    const std::lock_guard lock(mutex);
+    const auto it = by_key.find(key);
+    return it == by_key.end() ? std::nullopt : std::optional(it->second);
+  }
+  void Add(const std::string& key, const std::string& bytes) {
+    const std::lock_guard lock(mutex);
+    by_key.insert_or_assign(key, bytes);
+  }
+  std::mutex mutex;
+  std::unordered_map<std::string, std::string> by_key;
+};
 
 /// Runs a program; its exit status, -1 if it cannot be run. What it prints goes to `log`.
 int Run(const std::vector<std::string>& command, const fs::path& log) {
@@ -199,13 +222,15 @@ std::string FindCompiler(SourceLanguage language, const SourceCompiler& compiler
 std::string CompileSource(const SourceUnit& unit, const SourceCompiler& options) {
   const std::string compiler = FindCompiler(unit.language, options);
   if (compiler.empty()) DEUTERON_THROW(UnsupportedError) << CompilerProblem(unit.language, options);
+  const std::string key = KeyOf(unit, compiler);
   const fs::path cache = CacheFolder(options);
-  const fs::path cached = cache.empty() ? cache : cache / (KeyOf(unit, compiler) + ".so");
+  const fs::path cached = cache / (key + ".so");
+  if (auto bytes = CompiledHere::Get().Find(key)) return *std::move(bytes);
   if (!cache.empty()) {
     if (auto bytes = ReadEntry(cached)) return *std::move(bytes);
   }
   std::string bytes = CompileNow(unit, compiler);
-  if (!cache.empty()) WriteEntry(cached, bytes);
+  if (cache.empty() || !WriteEntry(cached, bytes)) CompiledHere::Get().Add(key, bytes);
   return bytes;
 }
 

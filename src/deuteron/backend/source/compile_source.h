@@ -22,7 +22,7 @@ struct SourceCompiler {
   /// A program in the search path or a path to one; empty: $CC, $CXX or $NVCC, else cc, c++ or nvcc.
   std::string program;
   /// Where results are kept; empty: `deuteron/sources` in the user's cache folder. A folder that cannot be written
-  /// means that nothing is kept.
+  /// means that nothing is kept beyond the process.
   std::string cache_dir;
 };
 

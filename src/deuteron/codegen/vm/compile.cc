@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "deuteron/codegen/vm/artifact.h"
@@ -38,11 +39,12 @@ bool HasDestinationPassingCalls(const relax::SeqExpr& seq) {
 std::vector<runtime::ExternalSpec> Externals(const IRModule& module, ProgramBuilder* builder) {
   const auto constants = relax::ExternalConstants(module);
   std::vector<runtime::ExternalSpec> externals;
+  std::unordered_map<std::string, SharedBytes> codes;
   for (const relax::ExternalFunction& function : relax::ExternalFunctions(module)) {
     runtime::ExternalSpec& external = externals.emplace_back();
     external.symbol = function.symbol;
     external.plugin = function.plugin;
-    external.code = function.code;
+    external.code = codes.try_emplace(function.code, function.code).first->second;
     for (size_t i = 0; i < function.constants.size(); ++i) {
       const std::string& name = function.constants[i];
       external.constant_names.push_back(name);

@@ -64,6 +64,9 @@ struct LibraryCodegen {
   std::function<std::string()> missing;
   /// The same as far as can be told without opening the library. May be null: not at all.
   std::function<std::string()> absent = nullptr;
+  /// Begins with all functions of a module what takes long and can be done at once, for `generate` to find it done.
+  /// What fails fails there again. May be null.
+  std::function<void(const std::vector<CodegenRequest>&)> prepare = nullptr;
 
   /// Which of the two to go by in a context: empty, or why what is generated cannot run.
   std::string WhyNot(const transform::PassContext& context) const {

@@ -145,6 +145,13 @@ class Runner {
   IRModule Run(IRModule module) {
     const auto functions = CalledCodegenFunctions(module);
     modules_ = ModuleAttr<Array<Any>>(module, kModules);
+    std::map<std::string, std::vector<CodegenRequest>> requests;
+    for (const auto& [var, function] : functions) {
+      CodegenRequest request = RequestFor(var, function, module);
+      const std::string library(*function->GetAttr<String>("Codegen"));
+      if (Find(library, request.symbol).prepare) requests[library].push_back(std::move(request));
+    }
+    for (const auto& [library, of_library] : requests) libraries_.at(library).prepare(of_library);
     for (const auto& [var, function] : functions) Translate(var, function, module);
     fusion::RecordLibraryFunctions(module, translated_, context_.decisions.get());
     CallReplacer replacer(symbols_);
@@ -166,14 +173,20 @@ class Runner {
   }
 
  private:
-  void Translate(const GlobalVar& var, const Function& function, const IRModule& module) {
-    const std::string library(*function->GetAttr<String>("Codegen"));
+  CodegenRequest RequestFor(const GlobalVar& var, const Function& function, const IRModule& module) {
     const std::string symbol(function->GetAttr<String>("global_symbol").value_or(var->name_hint));
-    const LibraryCodegen& codegen = Find(library, symbol);
     CodegenRequest request{function, module, symbol, {}, &names_};
-    if (const auto it = options_.find(library); it != options_.end()) {
+    if (const auto it = options_.find(*function->GetAttr<String>("Codegen")); it != options_.end()) {
       request.options = (*it).second.template cast<Map<String, Any>>();
     }
+    return request;
+  }
+
+  void Translate(const GlobalVar& var, const Function& function, const IRModule& module) {
+    const std::string library(*function->GetAttr<String>("Codegen"));
+    const CodegenRequest request = RequestFor(var, function, module);
+    const std::string& symbol = request.symbol;
+    const LibraryCodegen& codegen = Find(library, symbol);
     const auto failed = [&](const ffi::Error& error) {
       return "function " + symbol + " cannot be translated for the back end \"" + library + "\": " + error.message();
     };
