@@ -224,7 +224,7 @@ def main():
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--fix", action="store_true")
     arguments = parser.parse_args()
-    files = all_files() if arguments.all else changed_files(arguments.since)
+    files = all_files() if arguments.all or os.environ.get("DEUTERON_WHOLE") else changed_files(arguments.since)
     if arguments.fix and files:
         run("clang-format", "-i", *map(str, files))
     # These cost nothing: always of everything.

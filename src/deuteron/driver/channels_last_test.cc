@@ -159,7 +159,7 @@ TEST_P(ChannelsLastKernels, AreScheduledForAnyCpu) {
     transform::PassContext context;
     transform::PassContext::Scope scope(context);
     const IRModule module = script::ParseModule(TextOf(GetParam()));
-    const Arguments arguments = RandomArguments(module, 5, 23);
+    const Arguments arguments = RandomArguments(module, 5, 17);
     const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
     EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(scheduled, arguments), 1e-4).problem, "");
   }

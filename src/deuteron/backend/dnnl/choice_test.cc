@@ -17,9 +17,10 @@ namespace {
 
 using Verdicts = std::multimap<std::string, std::string>;
 
-/// Composite → reason, of each kernel that oneDNN could compute.
+/// Composite → reason, of each kernel that oneDNN could compute; the estimates for it, added up, in `library_ns`.
 Verdicts VerdictsOf(const IRModule& module, bool quantized = false, const std::string& target = "llvm -mcpu=znver4",
-                    const std::string& precision = "f32", int64_t expected_runs = 0, int64_t expected_starts = 1) {
+                    const std::string& precision = "f32", int64_t expected_runs = 0, int64_t expected_starts = 1,
+                    int64_t* library_ns = nullptr) {
   const TargetScope scope(Target::Parse(target, 2));
   transform::PassContext context;
   context.SetConfig("relax.PartitionFor.backend", String("auto"));
@@ -29,10 +30,12 @@ Verdicts VerdictsOf(const IRModule& module, bool quantized = false, const std::s
   const transform::PassContext::Scope context_scope(context);
   backend::PartitionFor("", quantized)(module);
   Verdicts verdicts;
+  if (library_ns != nullptr) *library_ns = 0;
   for (const transform::Decision& decision : context.decisions->decisions()) {
     if (InfoOf(decision.reason).kind != transform::ReasonKind::kChosen) continue;
     verdicts.emplace(std::string(decision.object), std::string(CodeOf(decision.reason)));
     EXPECT_GT(decision.Get("library_ns"), 0);
+    if (library_ns != nullptr) *library_ns += decision.Get("library_ns");
     EXPECT_GT(decision.Get("generated_ns"), 0);
   }
   return verdicts;
@@ -47,6 +50,22 @@ TEST(Choice, OfOneKernelIsTheLesserEstimate) {
   EXPECT_EQ(VerdictsOf(MakeModule("x: " + F32("1, 512, 7, 7") + ", w: " + F32("512, 512, 3, 3"),
                                   {"gv = R.nn.conv2d(x, w, padding=[1, 1, 1, 1])"})),
             (Verdicts{{"dnnl.conv2d", "library-faster"}}));
+}
+
+/// Wide windows that reach into padding, over few channels, the library lays out for a product.
+TEST(Choice, KnowsWideWindowsOverFewChannels) {
+  const auto nanoseconds = [](const std::string& channels, const std::string& padding, const std::string& cpu) {
+    const IRModule module =
+        MakeModule("x: " + F32("1, " + channels + ", 224, 224") + ", w: " + F32("64, " + channels + ", 11, 11"),
+                   {"gv = R.nn.conv2d(x, w, strides=[4, 4], padding=" + padding + ")"});
+    int64_t library_ns = 0;
+    VerdictsOf(module, false, "llvm -mcpu=" + cpu, "f32", 0, 1, &library_ns);
+    return library_ns;
+  };
+  const std::string padded = "[2, 2, 2, 2]", inside = "[0, 0, 0, 0]";
+  EXPECT_GT(nanoseconds("3", padded, "x86-64-v3"), 2 * nanoseconds("3", inside, "x86-64-v3"));
+  EXPECT_GT(nanoseconds("3", padded, "x86-64-v3"), nanoseconds("5", padded, "x86-64-v3"));
+  EXPECT_LT(nanoseconds("3", padded, "x86-64-v4"), 2 * nanoseconds("3", inside, "x86-64-v4"));
 }
 
 /// Of several results of each channel the library computes one by one.

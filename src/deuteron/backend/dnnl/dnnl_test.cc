@@ -120,6 +120,10 @@ TEST(Dnnl, PoolingNormsAndSoftmax) {
       "R.nn.avg_pool2d(a, pool_size=[2, 2], strides=[2, 2], padding=[1, 1, 0, 0], count_include_pad=True)");
   after_convolution("R.mean(a, axis=[2, 3], keepdims=True)");
   after_convolution("R.nn.adaptive_avg_pool2d(a, output_size=[1, 1])");
+  // The convolution has a plain result, for which there is no generated pooling.
+  ExpectAgrees(MakeModule("x: " + T("1, 3, 40, 40") + ", w: " + T("16, 3, 9, 9"),
+                          {"a = R.nn.conv2d(x, w, padding=[4, 4, 4, 4], strides=[2, 2])",
+                           "gv = R.nn.max_pool2d(a, pool_size=[3, 3], strides=[2, 2])"}));
   ExpectAgrees(
       MakeModule("x: " + T("3, 4, 6") + ", w: " + T("6, 9"), {"a = R.matmul(x, w)", "gv = R.nn.softmax(a, axis=-1)"}));
 }

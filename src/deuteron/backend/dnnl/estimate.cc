@@ -25,6 +25,7 @@ namespace {
 /// Of the peak of arithmetic, what oneDNN's kernels reach: convolutions with a window, those of one pixel, products.
 constexpr double kWindowPart = 0.92;
 constexpr double kPointPart = 0.85;
+constexpr double kUnfoldedPart = 0.24;
 constexpr double kProductPart = 0.82;
 /// Of the same, what depthwise convolutions reach: sums of a few products.
 constexpr double kDepthwisePart = 0.4;
@@ -97,7 +98,12 @@ class Estimator {
     const int64_t channels = weight[0] / groups;
     Cycles cycles{.exchanged = SharesPixels() ? 0.0 : 1.0, .is_general = IsGeneralProduct(weight, groups)};
     const double sums = pixels * sum_length * static_cast<double>(groups * RoundUp(channels, lanes_));
-    const double part = HasTiles() ? kUnitConvolutionPart : taps > 1 ? kWindowPart : kPointPart;
+    const bool is_unfolded = groups == 1 && UnfoldsImage(weight);
+    cycles.is_general |= is_unfolded;
+    const double part = HasTiles()    ? kUnitConvolutionPart
+                        : is_unfolded ? kUnfoldedPart
+                        : taps > 1    ? kWindowPart
+                                      : kPointPart;
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / part;
     if (const auto unit = GroupsForUnit({weight[1], weight[0], static_cast<int64_t>(taps), groups})) {
       if (groups > 1 && HasTiles()) cycles.library *= TimesOfGroups(weight[1]);
@@ -265,6 +271,15 @@ class Estimator {
     const int64_t step = Target::Current().HasFeature("avx512f") ? kFewChannels / 2 : kFewChannels;
     const bool fits = weight[1] % step == 0 && weight[0] / groups % step == 0;
     return groups > 1 && weight[1] <= kFewChannels && !fits && Precision() == DataType::Float(32);
+  }
+  /// Images of so few channels the library (3.2) lays out anew, for its general product, where windows are so wide,
+  /// reach into padding, and vectors have 256 bits (measured).
+  bool UnfoldsImage(const std::vector<int64_t>& weight) const {
+    constexpr int64_t kFewChannels = 4, kWidest = 7;
+    const auto& padding = kernel_.attrs.at("padding");
+    const bool is_padded = std::any_of(padding.begin(), padding.end(), [](const auto& at) { return at != 0; });
+    return weight.size() > 3 && weight[1] <= kFewChannels && weight.back() > kWidest && is_padded &&
+           Precision() == DataType::Float(32) && !Target::Current().HasFeature("avx512f");
   }
   bool IsByConstant() const { return kernel_.inputs[1]->kind == RelaxKind::kConstant; }
   bool IsGrouped() const { return kernel_.attrs.value("groups", 1) != 1; }

@@ -184,7 +184,7 @@ TEST(Prefetch, IsOfEachVectorOfAPanel) {
   const std::string parts = Assembly(ProductOf(67, 48, cpu, 768), cpu);
   EXPECT_EQ(CountOf(parts, "prefetcht0") % 2, 0);
   EXPECT_GE(CountOf(parts, "prefetcht1"), 1);
-  for (const char* run : runs) Check(ProductOf(67, 480, run, 768), 1e-5, {}, Target::Parse(run));
+  for (const char* run : runs) Check(ProductOf(67, 96, run, 768), 1e-5, {}, Target::Parse(run));
 }
 
 /// What lies as planes, of which a step reads a piece each, has no panel behind it.

@@ -295,11 +295,11 @@ Array<PrimExpr> ScopeInfo::ExtentsOf(const SBlock& block) const {
   return block->iter_vars.Map([](const IterVar& iter) { return iter->dom->extent; });
 }
 
-BlockRegions DetectRegions(const SBlock& block) {
-  return DetectRegions(block, [](const Buffer&) { return true; });
-}
+namespace {
 
-BlockRegions DetectRegions(const SBlock& block, const std::function<bool(const Buffer&)>& is_wanted) {
+bool IsAny(const Buffer&) { return true; }
+
+BlockRegions DetectRegionsOf(const SBlock& block, const std::function<bool(const Buffer&)>& is_wanted) {
   AccessCollector collector;
   if (block->init.defined()) collector.VisitStmt(block->init);
   collector.VisitStmt(block->body);
@@ -325,8 +325,14 @@ BlockRegions DetectRegions(const SBlock& block, const std::function<bool(const B
   return regions;
 }
 
-SBlock WithDetectedRegions(SBlock block) {
-  BlockRegions regions = DetectRegions(block);
+}  // namespace
+
+BlockRegions DetectRegions(const SBlock& block) { return DetectRegionsOf(block, IsAny); }
+
+SBlock WithDetectedRegions(SBlock block) { return WithDetectedRegions(std::move(block), IsAny); }
+
+SBlock WithDetectedRegions(SBlock block, const std::function<bool(const Buffer&)>& is_wanted) {
+  BlockRegions regions = DetectRegionsOf(block, is_wanted);
   auto* node = CopyOnWrite(&block);
   node->reads = std::move(regions.reads);
   node->writes = std::move(regions.writes);

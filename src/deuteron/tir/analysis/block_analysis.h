@@ -19,10 +19,10 @@ struct BlockRegions {
   Array<BufferRegion> writes;
 };
 BlockRegions DetectRegions(const SBlock& block);
-/// Those of the buffers that are wanted.
-BlockRegions DetectRegions(const SBlock& block, const std::function<bool(const Buffer&)>& is_wanted);
 /// `block` with its `reads` and `writes` computed afresh.
 SBlock WithDetectedRegions(SBlock block);
+/// The same with those of the buffers alone that are wanted.
+SBlock WithDetectedRegions(SBlock block, const std::function<bool(const Buffer&)>& is_wanted);
 
 enum class BlockClass : uint8_t {
   kInjective,  ///< one store at distinct plain iterators, no reduction

@@ -300,11 +300,8 @@ IterVar TileIter(const PrimExpr& extent, const Var& var) {
 
 void PutTiles(Schedule* schedule, const std::string& name, const Array<IterVar>& tiles, const Stmt& stages,
               const Array<Buffer>& allocated) {
-  SBlock block(tiles, {}, {}, name, stages, Stmt(), allocated);
-  BlockRegions regions = DetectRegions(block, [&](const Buffer& buffer) { return schedule->IsParameter(buffer); });
-  auto* tile = CopyOnWrite(&block);
-  tile->reads = std::move(regions.reads);
-  tile->writes = std::move(regions.writes);
+  const SBlock block = WithDetectedRegions(SBlock(tiles, {}, {}, name, stages, Stmt(), allocated),
+                                           [&](const Buffer& buffer) { return schedule->IsParameter(buffer); });
   PrimFunc func = schedule->func();
   SBlock root = RootBlock(func);
   auto* node = CopyOnWrite(&root);
