@@ -10,10 +10,14 @@ endif()
 target_link_libraries(deuteron_options INTERFACE tvm_ffi::header)
 
 # What nearly all sources include and none of ours is: half of the time that a small source takes is to read it. Programs are
-# compiled otherwise than libraries, so that the first target of either kind reads it for the others.
+# compiled otherwise than libraries, so that the first target of either kind reads it for the others. The programs of unit tests are not
+# optimised: most of what they do they have the layers do, whose copies of inline functions are linked, since they come first.
 function(deuteron_precompile kind target)
   if(NOT DEUTERON_UNITY)
     return()
+  endif()
+  if(kind STREQUAL "TESTS" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${target} PRIVATE -O0)
   endif()
   get_property(first GLOBAL PROPERTY DEUTERON_PRECOMPILED_${kind})
   if(first)

@@ -121,6 +121,41 @@ TEST(RunPrimFunc, InitialisesAReductionBeforeItsFirstValue) {
   EXPECT_EQ(std::vector<float>(data, data + 3), (std::vector<float>{6, 22, 38}));
 }
 
+/// A block in two places, whose iterator is a sum of variables in one and none in the other.
+TEST(RunPrimFunc, BindsTheIteratorsOfABlockWhereItStands) {
+  const Buffer a("a", kFloat, {I64(12)}), b("b", kFloat, {I64(2), I64(12)});
+  const Var i("i"), j("j"), vi("vi"), vr("vr");
+  const SBlock block({IterVar(Range::FromMinExtent(I64(0), I64(2)), vr, IterVarType::kSpatial),
+                      IterVar(Range::FromMinExtent(I64(0), I64(12)), vi, IterVarType::kSpatial)},
+                     {}, {}, "copy", BufferStore(b, BufferLoad(a, {I64(11) - vi}), {vr, vi}));
+  const auto loop = [](const Var& var, const Stmt& body) { return For(var, I64(0), I64(12), ForKind::kSerial, body); };
+  const Stmt sums = loop(i, SBlockRealize({I64(0), i}, True(), block));
+  const Stmt others = loop(j, SBlockRealize({I64(1), deuteron::FloorMod(j * 5, I64(12))}, True(), block));
+  for (const Stmt& body : {SeqStmt({sums, others}), SeqStmt({others, sums})}) {
+    const Tensor out = runtime::AllocTensor({2, 12}, kFloat);
+    RunPrimFunc(PrimFunc::FromBuffers({a, b}, {}, body), {Iota({12}), out});
+    const auto* data = static_cast<const float*>(out.data_ptr());
+    for (int64_t k = 0; k < 24; ++k) EXPECT_EQ(data[k], static_cast<float>(11 - k % 12)) << k;
+  }
+}
+
+/// Sums of variables wrap around at their width, whatever their variables hold.
+TEST(RunPrimFunc, SumsAreOfTheirWidth) {
+  const DataType narrow = DataType::Int(8);
+  const Buffer out("out", DataType::Int(64), {I64(40)});
+  const Var i("i"), x("x", narrow);
+  const PrimExpr sum = CastTo(DataType::Int(64), x * MakeConst(narrow, 50) + x + MakeConst(narrow, 100));
+  const Stmt body = For(i, I64(0), I64(40), ForKind::kSerial,
+                        SeqStmt({Bind(x, CastTo(narrow, i * 7)), BufferStore(out, sum, {I64(39) - i})}));
+  const Tensor tensor = runtime::AllocTensor({40}, DataType::Int(64));
+  RunPrimFunc(PrimFunc::FromBuffers({out}, {}, body), {tensor});
+  const auto* data = static_cast<const int64_t*>(tensor.data_ptr());
+  for (int64_t k = 0; k < 40; ++k) {
+    const auto value = static_cast<int8_t>(k * 7);
+    EXPECT_EQ(data[39 - k], static_cast<int8_t>(value * 51 + 100)) << k;
+  }
+}
+
 /// All lanes are read before any is written, and a ramp of stride -1 reverses.
 TEST(RunPrimFunc, RunsVectorsLaneByLane) {
   const Buffer a("a", kFloat, {I64(8)});

@@ -441,7 +441,9 @@ class Preparer {
       if (is_sum && !is_reduce) continue;
       code->iters.push_back({is_sum ? -1 : VarSlot(iter->var), is_reduce, std::move(value), Compile(iter->dom->min)});
     }
-    for (const auto& [var, sum] : sums) sums_.insert_or_assign(var, sum);
+    // A block may stand in two places, with other values.
+    for (const IterVar& iter : block->iter_vars) sums_.erase(iter->var.get());
+    for (const auto& [var, sum] : sums) sums_.emplace(var, sum);
     for (const Buffer& buffer : block->alloc_buffers) code->allocs.push_back(Define(buffer));
     if (block->init.defined()) code->init = std::make_unique<StmtCode>(Compile(block->init));
     code->body.push_back(Compile(block->body));
