@@ -376,6 +376,29 @@ TEST(Choice, OfOneRunCountsTheGeneralProductOfTheLibrary) {
   }
 }
 
+/// Products of float32 are general ones where vectors have 256 bits: a few in one run do not pay for it, many do.
+TEST(Choice, OfOneRunCountsTheGeneralProductOfProducts) {
+  const auto sides = [](int count, const char* cpu) {
+    std::string params = "x: " + F32("64, 64");
+    std::vector<std::string> lines = {"c0 = R.exp(x)"};
+    for (int i = 1; i <= count; ++i) {
+      const std::string n = std::to_string(i), rows = std::to_string(64 + i);
+      params += ", v" + n + ": " + F32(std::to_string(63 + i) + ", " + rows);
+      lines.push_back("c" + n + " = R.matmul(c" + std::to_string(i - 1) + ", v" + n + ")");
+    }
+    lines.push_back("gv = R.cumsum(c" + std::to_string(count) + ", axis=1)");
+    std::set<std::string> found;
+    const IRModule module = MakeModule(params, lines);
+    for (const auto& [name, reason] : VerdictsOf(module, false, std::string("llvm -mcpu=") + cpu, "f32", 1, 1))
+      found.insert(reason.substr(0, reason.find('-')));
+    return found;
+  };
+  const std::set<std::string> library = {"library"}, generated = {"generated"};
+  EXPECT_EQ(sides(16, "x86-64-v3"), generated);
+  EXPECT_EQ(sides(16, "x86-64-v4"), library);
+  EXPECT_EQ(sides(60, "x86-64-v3"), library);
+}
+
 /// Two convolutions of constants, and something that is generated in any case.
 IRModule TwoConvolutions(int64_t channels, int64_t size, const std::string& batch = "1") {
   const auto weight = [channels](int64_t results) {

@@ -146,7 +146,8 @@ class Estimator {
     return {
         .library = library,
         .generated = batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack(),
-        .keeps_bytes = MultipliesBytesInVectors()};
+        .keeps_bytes = MultipliesBytesInVectors(),
+        .is_general = Precision() == DataType::Float(32) && !Target::Current().HasFeature("avx512f")};
   }
 
  private:
@@ -384,7 +385,9 @@ double EstimateOpening(int64_t starts) {
   return kSecondsToOpen * (1 / CoresAtWork(Target::Current().machine) + static_cast<double>(starts - 1));
 }
 
-double EstimateGeneralProduct() { return kSecondsOfGeneralProduct; }
+double EstimateGeneralProduct() {
+  return Target::Current().HasFeature("avx512f") ? kSecondsOfWideGeneralProduct : kSecondsOfGeneralProduct;
+}
 
 double EstimateScalars() { return kSecondsOfScalars / CoresAtWork(Target::Current().machine); }
 

@@ -22,8 +22,8 @@ inline constexpr double kSecondsToOpen = 7e-3, kSecondsOfPrimitive = 5e-4, kSeco
 inline constexpr double kPackedBytesPerSecond = 3.2e9, kPackedByLibraryPerSecond = 2.6e9,
                         kTransformedBytesPerSecond = 0.7e9, kTransformedWeights = 16.0 / 9;
 /// Seconds in which the library generates its general product, all variants of it, when a process first calls it
-/// (measured, 14e-3 with AVX2, 31e-3 with AVX-512).
-inline constexpr double kSecondsOfGeneralProduct = 20e-3;
+/// (measured).
+inline constexpr double kSecondsOfGeneralProduct = 14e-3, kSecondsOfWideGeneralProduct = 31e-3;
 /// Seconds that a generated kernel takes longer for each place that it has in the graph, to be fused and shared, than
 /// one of the library to be described to it and planned (measured, 0.2 to 0.3 ms both).
 inline constexpr double kSecondsOfPlace = 35e-6;
