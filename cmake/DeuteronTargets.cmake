@@ -10,14 +10,10 @@ endif()
 target_link_libraries(deuteron_options INTERFACE tvm_ffi::header)
 
 # What nearly all sources include and none of ours is: half of the time that a small source takes is to read it. Programs are
-# compiled otherwise than libraries, so that the first target of either kind reads it for the others. The programs of unit tests are not
-# optimised: most of what they do they have the layers do, whose copies of inline functions are linked, since they come first.
+# compiled otherwise than libraries, so that the first target of either kind reads it for the others.
 function(deuteron_precompile kind target)
   if(NOT DEUTERON_UNITY)
     return()
-  endif()
-  if(kind STREQUAL "TESTS" AND CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_options(${target} PRIVATE -O0)
   endif()
   get_property(first GLOBAL PROPERTY DEUTERON_PRECOMPILED_${kind})
   if(first)
@@ -176,6 +172,20 @@ endfunction()
 # The programs are many and large: this linker takes a third of the time of the usual one, and comes with it.
 find_program(DEUTERON_GOLD ld.gold)
 
+# deuteron_gtest_program(NAME): what all programs of unit tests have. They are not optimised: most of what they do they have the layers
+# do, whose copies of inline functions are linked, since they come first.
+function(deuteron_gtest_program name)
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE DEUTERON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(DEUTERON_UNITY AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
+  deuteron_precompile(TESTS ${name} <gtest/gtest.h>)
+  if(DEUTERON_GOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_link_options(${name} PRIVATE -fuse-ld=gold)
+  endif()
+endfunction()
+
 function(deuteron_add_tests)
   get_property(tests GLOBAL PROPERTY DEUTERON_TESTS)
   if(NOT DEUTERON_BUILD_TESTS)
@@ -188,12 +198,7 @@ function(deuteron_add_tests)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/${ARG_FOLDER}"
       UNITY_BUILD ${DEUTERON_UNITY} UNITY_BUILD_BATCH_SIZE 8)
     deuteron_link_layers(${name} LAYERS ${ARG_LAYERS})
-    target_link_libraries(${name} PRIVATE GTest::gtest_main)
-    target_compile_definitions(${name} PRIVATE DEUTERON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    deuteron_precompile(TESTS ${name} <gtest/gtest.h>)
-    if(DEUTERON_GOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_link_options(${name} PRIVATE -fuse-ld=gold)
-    endif()
+    deuteron_gtest_program(${name})
     foreach(plugin ${ARG_PLUGINS})
       if(TARGET deuteron_${plugin})
         add_dependencies(${name} deuteron_${plugin})

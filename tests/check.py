@@ -2,7 +2,7 @@
 
     python tests/check.py                 the files that differ from HEAD (of a clean tree: those of the last commit)
     python tests/check.py --since REV     those that differ from REV
-    python tests/check.py --all           everything; static analysis takes about a minute a file and core
+    python tests/check.py --all           everything, as with $DEUTERON_WHOLE; static analysis takes about a minute a file and core
     python tests/check.py --no-tidy       without static analysis; of sources only those that have changed are compiled alone
     python tests/check.py --all --no-tidy --alone   all of them: two seconds a file and core, and none the next time
     python tests/check.py --fix           formats the files first

@@ -64,6 +64,9 @@ int64_t FirstFrom(int64_t position, int64_t stride, int64_t results) {
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
+/// Whether vectors have 512 bits: for narrower ones the library (3.2) lacks some of its kernels.
+bool HasWideVectors() { return Target::Current().HasFeature("avx512f"); }
+
 /// Cycles of one core.
 struct Cycles {
   double library = 0;
@@ -147,7 +150,8 @@ class Estimator {
         .library = library,
         .generated = batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack(),
         .keeps_bytes = MultipliesBytesInVectors(),
-        .is_general = Precision() == DataType::Float(32) && !Target::Current().HasFeature("avx512f")};
+        // All that the library (3.2) has for narrower vectors.
+        .is_general = Precision() == DataType::Float(32) && !HasWideVectors()};
   }
 
  private:
@@ -269,7 +273,7 @@ class Estimator {
   /// Of groups of so few channels the library (3.2) multiplies vectors of one size only.
   bool IsGeneralProduct(const std::vector<int64_t>& weight, int64_t groups) const {
     constexpr int64_t kFewChannels = 8;
-    const int64_t step = Target::Current().HasFeature("avx512f") ? kFewChannels / 2 : kFewChannels;
+    const int64_t step = HasWideVectors() ? kFewChannels / 2 : kFewChannels;
     const bool fits = weight[1] % step == 0 && weight[0] / groups % step == 0;
     return groups > 1 && weight[1] <= kFewChannels && !fits && Precision() == DataType::Float(32);
   }
@@ -280,7 +284,7 @@ class Estimator {
     const auto& padding = kernel_.attrs.at("padding");
     const bool is_padded = std::any_of(padding.begin(), padding.end(), [](const auto& at) { return at != 0; });
     return weight.size() > 3 && weight[1] <= kFewChannels && weight.back() > kWidest && is_padded &&
-           Precision() == DataType::Float(32) && !Target::Current().HasFeature("avx512f");
+           Precision() == DataType::Float(32) && !HasWideVectors();
   }
   bool IsByConstant() const { return kernel_.inputs[1]->kind == RelaxKind::kConstant; }
   bool IsGrouped() const { return kernel_.attrs.value("groups", 1) != 1; }
@@ -385,9 +389,7 @@ double EstimateOpening(int64_t starts) {
   return kSecondsToOpen * (1 / CoresAtWork(Target::Current().machine) + static_cast<double>(starts - 1));
 }
 
-double EstimateGeneralProduct() {
-  return Target::Current().HasFeature("avx512f") ? kSecondsOfWideGeneralProduct : kSecondsOfGeneralProduct;
-}
+double EstimateGeneralProduct() { return HasWideVectors() ? kSecondsOfWideGeneralProduct : kSecondsOfGeneralProduct; }
 
 double EstimateScalars() { return kSecondsOfScalars / CoresAtWork(Target::Current().machine); }
 

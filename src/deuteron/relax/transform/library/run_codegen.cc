@@ -147,9 +147,9 @@ class Runner {
     modules_ = ModuleAttr<Array<Any>>(module, kModules);
     std::map<std::string, std::vector<CodegenRequest>> requests;
     for (const auto& [var, function] : functions) {
-      CodegenRequest request = RequestFor(var, function, module);
       const std::string library(*function->GetAttr<String>("Codegen"));
-      if (Find(library, request.symbol).prepare) requests[library].push_back(std::move(request));
+      if (Find(library, SymbolOf(var, function)).prepare)
+        requests[library].push_back(RequestFor(var, function, module));
     }
     for (const auto& [library, of_library] : requests) libraries_.at(library).prepare(of_library);
     for (const auto& [var, function] : functions) Translate(var, function, module);
@@ -173,9 +173,12 @@ class Runner {
   }
 
  private:
+  static std::string SymbolOf(const GlobalVar& var, const Function& function) {
+    return std::string(function->GetAttr<String>("global_symbol").value_or(var->name_hint));
+  }
+
   CodegenRequest RequestFor(const GlobalVar& var, const Function& function, const IRModule& module) {
-    const std::string symbol(function->GetAttr<String>("global_symbol").value_or(var->name_hint));
-    CodegenRequest request{function, module, symbol, {}, &names_};
+    CodegenRequest request{function, module, SymbolOf(var, function), {}, &names_};
     if (const auto it = options_.find(*function->GetAttr<String>("Codegen")); it != options_.end()) {
       request.options = (*it).second.template cast<Map<String, Any>>();
     }
