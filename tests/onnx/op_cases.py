@@ -3,7 +3,7 @@
     python tests/onnx/op_cases.py [PATTERN] [--mode MODE] [--part I/N] [--sample] [--binary PATH] [--chunk N]
 
 MODE is interpret, import, or compile[:no-fuse][:BACKEND][:checked], the last with every access of a kernel compared with
-its buffer. With --sample every third case of an operator behind its first eight, unless $DEUTERON_WHOLE is set
+its buffer. With --sample every fourth case of an operator behind its first six, unless $DEUTERON_WHOLE is set
 (`./dev test --whole`). All cases of a chunk run in one process (run_cases). The exit status is 5 where one differs.
 """
 
@@ -522,7 +522,7 @@ def main():
             if not re.search(arguments.pattern, one.op):
                 continue
             seen[one.op] += 1
-            if index % parts != part or (sampled and seen[one.op] > 8 and seen[one.op] % 3 != 0):
+            if index % parts != part or (sampled and seen[one.op] > 6 and seen[one.op] % 4 != 0):
                 continue
             text = describe(index, one)
             folder = pathlib.Path(temporary) / str(index)

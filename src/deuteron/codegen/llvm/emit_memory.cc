@@ -12,15 +12,11 @@
 #include "deuteron/tir/analysis/lanes.h"
 
 namespace deuteron::codegen {
-namespace {
 
-/// The stride if `expr` is a Ramp of constant stride.
 std::optional<int64_t> RampStride(const PrimExpr& expr) {
   const auto* ramp = expr.as<tir::RampNode>();
   return ramp == nullptr ? std::nullopt : AsConstInt(ramp->stride);
 }
-
-}  // namespace
 
 PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) {
   DEUTERON_CHECK(indices.size() <= 1) << "buffer " << buffer->name << " of " << indices.size()

@@ -35,6 +35,8 @@ namespace deuteron::codegen {
 std::optional<int64_t> IntAnnotation(const tir::ForNode* op, const char* key);
 /// The single index of an access; buffers without dimensions have one element.
 PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices);
+/// The stride of a Ramp of constant stride; nothing of other indices.
+std::optional<int64_t> RampStride(const PrimExpr& index);
 
 class KernelEmitter {
  public:
@@ -53,6 +55,13 @@ class KernelEmitter {
     llvm::Instruction* alloca_point = nullptr;
     /// Of CheckBounds, where what it says is put together; null if there is none.
     llvm::Value* message = nullptr;
+    /// Of CheckBounds, where the frame fails for an access outside of a buffer, and what it says: the element, of how many.
+    struct Outside {
+      llvm::BasicBlock* block = nullptr;
+      llvm::PHINode* at = nullptr;
+      llvm::PHINode* elements = nullptr;
+    };
+    std::unordered_map<const tir::BufferNode*, Outside> outside;
     llvm::BasicBlock* exit = nullptr;
     llvm::PHINode* result = nullptr;
     /// Slots that hold scratch memory to release at the exit; null where there is none.
@@ -152,6 +161,9 @@ class KernelEmitter {
   /// Leaves the kernel with an error if the element at `index`, or one of those whose lanes are on, lies outside; does
   /// nothing unless it is asked for.
   void CheckBounds(const tir::Buffer& buffer, const PrimExpr& index);
+  /// Leaves for the block that fails for an access of an element of the buffer, which has so many (both i64).
+  void FailOutside(const tir::Buffer& buffer, llvm::Value* at, llvm::Value* elements);
+  void EmitOutside(const tir::Buffer& buffer, llvm::Value* at, llvm::Value* elements);
 
   // emit_memory.cc
   void EmitAlloc(const tir::Buffer& buffer);

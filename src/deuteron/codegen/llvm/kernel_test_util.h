@@ -176,7 +176,7 @@ inline Interpreted Interpret(const tir::PrimFunc& func, const ExprVarMap& dims =
   return result;
 }
 
-/// `func` lowered and compiled as it is by default, with accesses checked, and as a kernel that is too seldom called to
+/// `func` lowered and compiled as it is by default, and with accesses checked as a kernel that is too seldom called to
 /// be optimised. That of the last call is kept: functions of open sizes are checked at several.
 inline const std::vector<std::pair<std::string, CompiledKernels>>& CompiledWays(const tir::PrimFunc& func,
                                                                                 const Target& target) {
@@ -193,8 +193,8 @@ inline const std::vector<std::pair<std::string, CompiledKernels>>& CompiledWays(
     last->ways.emplace_back(way, CompileInMemory(module, target, options));
   };
   add("", {.verify = true});
-  add(", with accesses checked", {.verify = true, .check_bounds = true});
-  add(", not optimised", {.verify = true, .expected_calls = {{"kernel", 0}}});
+  add(", not optimised, with accesses checked",
+      {.verify = true, .check_bounds = true, .expected_calls = {{"kernel", 0}}});
   return last->ways;
 }
 

@@ -4,12 +4,16 @@
 /// (schedule/rules/matrix_unit.cc).
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/target/target.h"
+#include "deuteron/testing/whole.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
 
 namespace deuteron {
@@ -154,6 +158,9 @@ class GroupsOfConvolution : public testing::TestWithParam<Case> {};
 
 TEST_P(GroupsOfConvolution, ComputeWhatTheyDid) {
   const Case& test = GetParam();
+  // Other blocks, of images as large.
+  static const std::set<std::string> kMore = {"blocks_of_images", "blocks_of_strides"};
+  if (kMore.count(test.name) != 0 && !IsWholeTest()) GTEST_SKIP() << kOnlyWhole;
   const UnitScope scope(test.precision);
   const IRModule module = ConvOf(test);
   const Arguments arguments = RandomArguments(module, 7, 14);

@@ -15,6 +15,7 @@
 #include "deuteron/support/environment.h"
 #include "deuteron/testing/library_cases.h"
 #include "deuteron/testing/temporary_folder.h"
+#include "deuteron/testing/whole.h"
 
 namespace deuteron {
 namespace {
@@ -37,7 +38,7 @@ std::string DeviceProblem() {
 /// --whole`.
 bool IsLeftOut(const std::string& name) {
   static const std::set<std::string> kMore = {"residual", "integers", "unpacked", "convolution"};
-  return EnvironmentVariable("DEUTERON_WHOLE").empty() && kMore.count(name) != 0;
+  return !IsWholeTest() && kMore.count(name) != 0;
 }
 
 /// Tests with a cache of their own.
@@ -55,7 +56,7 @@ std::string Missing(const std::string& library) {
 
 TEST_P(CudaLibraries, CompileAndAgree) {
   const LibraryCase test = LibraryCases()[GetParam()];
-  if (test.library == std::string("cutlass") && IsLeftOut(test.name)) GTEST_SKIP() << "not without DEUTERON_WHOLE";
+  if (test.library == std::string("cutlass") && IsLeftOut(test.name)) GTEST_SKIP() << kOnlyWhole;
   if (const std::string missing = Missing(test.library); !missing.empty()) GTEST_SKIP() << missing;
   const Executable executable = Compile(test.module, {.threads = 1, .backend = test.library});
   EXPECT_FALSE(executable.runtime()->program().externals.empty());
