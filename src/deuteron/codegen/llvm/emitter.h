@@ -55,7 +55,8 @@ class KernelEmitter {
     llvm::Instruction* alloca_point = nullptr;
     /// Of CheckBounds, where what it says is put together; null if there is none.
     llvm::Value* message = nullptr;
-    /// Of CheckBounds, where the frame fails for an access outside of a buffer, and what it says: the element, of how many.
+    /// Of CheckBounds, where the frame fails for an access outside of a buffer, and what it says: the element, of how
+    /// many.
     struct Outside {
       llvm::BasicBlock* block = nullptr;
       llvm::PHINode* at = nullptr;
