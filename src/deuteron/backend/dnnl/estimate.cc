@@ -452,7 +452,7 @@ double EstimateRoundTrip(const Type& type) {
   return 2 * tir::CostModel(Target::Current().machine).SecondsToMove(relax::AssumedBytes(type));
 }
 
-AttentionEstimate EstimateAttention(const Type& scores, bool is_plain) {
+AttentionEstimate EstimateAttention(const Type& scores) {
   const std::vector<int64_t> dims = DimsOf(scores);
   const double bytes = relax::AssumedBytes(scores);
   const int64_t batch = dims.size() < 3 ? 1 : std::max<int64_t>(Product(dims, 0, dims.size() - 2), 1);
@@ -460,8 +460,7 @@ AttentionEstimate EstimateAttention(const Type& scores, bool is_plain) {
   const double parts = static_cast<double>(batch) / static_cast<double>(part);
   const tir::CostModel costs(Target::Current().machine);
   return {.library = 2 * 2 * parts * costs.SecondsToMove(bytes / parts),
-          .library_once = 2 * bytes / parts / kFreshBytesPerSecond,
-          .generated_once = SecondsOfScores(dims, is_plain, costs)};
+          .library_once = 2 * bytes / parts / kFreshBytesPerSecond};
 }
 
 }  // namespace deuteron::backend::dnnl

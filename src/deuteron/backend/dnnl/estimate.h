@@ -68,17 +68,15 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int6
 double EstimateReorder(const Type& type);
 /// Seconds to store it and load it again.
 double EstimateRoundTrip(const Type& type);
-/// What attention takes beyond its products and its softmax.
+/// What attention takes beyond its products and its softmax, where generated code is one kernel of all of them.
 struct AttentionEstimate {
   /// Seconds of the library, which stores scores and loads them again, before the softmax and behind it.
   double library = 0;
-  /// Seconds before the first run: until the system has given the library memory for them, once for all that are no
-  /// larger; to compile the kernel, one function on one core.
+  /// Seconds before the first run, until the system has given the library memory for them, once for all that are no
+  /// larger.
   double library_once = 0;
-  double generated_once = 0;
 };
 /// Of attention whose scores are of type `scores`, by the library a part of the batch at a time.
-/// `is_plain`: nothing lies between its products and the softmax.
-AttentionEstimate EstimateAttention(const Type& scores, bool is_plain);
+AttentionEstimate EstimateAttention(const Type& scores);
 
 }  // namespace deuteron::backend::dnnl

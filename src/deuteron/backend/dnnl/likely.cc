@@ -16,6 +16,7 @@
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/attention_cost.h"
 #include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::backend::dnnl {
@@ -32,7 +33,7 @@ struct Likely {
   const void* data = nullptr;
 };
 
-std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
+std::optional<Likely> LikelyKernel(const relax::Binding& binding, int64_t runs) {
   static const Op kConvolutions[] = {Op::Get("relax.nn.conv1d"), Op::Get("relax.nn.conv2d"),
                                      Op::Get("relax.nn.conv3d")};
   static const Op kMatmul = Op::Get("relax.matmul"), kNorm = Op::Get("relax.nn.layer_norm"),
@@ -54,7 +55,9 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding) {
     return likely;
   }
   if (call->op.same_as(kSoftmax)) {
-    likely.generated = dims.size() > 2 ? SecondsOfScores(dims, /*is_plain=*/false, costs) : kOfOther.light / cores;
+    // Of scores, it is a part of attention where that is one kernel.
+    const bool is_fused = dims.size() > 2 && tir::AttentionPays(costs, relax::AssumedBytes(binding->var.ty()), runs);
+    likely.generated = is_fused ? tir::kSecondsOfAttention : kOfOther.light / cores;
     return likely;
   }
   const bool is_product = call->op.same_as(kMatmul);
@@ -95,13 +98,15 @@ bool MayBePart(const relax::Binding& binding) {
 }  // namespace
 
 bool IsLikely(const IRModule& module) {
-  const auto starts = static_cast<double>(transform::PassContext::Current().GetInt("expected_starts"));
+  const transform::PassContext& context = transform::PassContext::Current();
+  const auto starts = static_cast<double>(context.GetInt("expected_starts"));
+  const int64_t runs = context.GetInt("expected_runs");
   std::set<std::string> seen;
   std::set<const void*> packed;
   double generated = 0, library = starts * kSecondsToOpen, common = kSecondsOfProcess;
   bool leaves_kernels = false;
   relax::ForEachBinding(module, [&](const relax::Binding& binding) {
-    const std::optional<Likely> kernel = LikelyKernel(binding);
+    const std::optional<Likely> kernel = LikelyKernel(binding, runs);
     leaves_kernels |= !kernel && !MayBePart(binding);
     common += kSecondsOfOperator;
     if (!kernel) return;

@@ -20,17 +20,6 @@ double SecondsToCompile(const Making& making, bool transforms, double in_runs) {
   return transforms ? kSecondsOfTiles : in_runs <= kLightSeconds ? making.light : making.heavy;
 }
 
-double SecondsOfScores(const std::vector<int64_t>& dims, bool is_plain, const tir::CostModel& costs) {
-  const bool has_few_rows = dims.size() < 2 || dims[dims.size() - 2] <= kFewRows;
-  if (has_few_rows) return is_plain ? kSecondsOfPlainAttention : kSecondsOfFewRowsAttention;
-  // Of both products, whose depth is as a rule that of a head.
-  constexpr double kDepth = 64;
-  const double ops = 2 * 2 * kDepth * Product(dims, 0, dims.size());
-  const double in_run = CoresAtWork(costs.machine()) * costs.LeastSeconds(ops, DataType::Float(32));
-  if (in_run > kLightSeconds) return kSecondsOfAttention;
-  return is_plain ? kSecondsOfPlainAttention : kSecondsOfLightAttention;
-}
-
 bool IsOpen(const Type& type) {
   const auto* tensor = type.as<TensorTypeNode>();
   return tensor == nullptr || !tensor->has_shape() || !AsConstInts(*tensor->shape);

@@ -46,10 +46,8 @@ inline constexpr double kSecondsOfScalars = 1.5e-3;
 /// Times as long takes one of sizes that are not known, whose tiles have remainders of any size; and seconds that a
 /// product of two values of the run takes of such sizes, where all of its loops have them.
 inline constexpr double kTimesOfOpen = 3, kSecondsOfOpenPair = 100e-3;
-/// The same for products of transformed tiles, with both transforms; for attention (that is not optimised, and where
-/// nothing lies between its products and the softmax; of few rows), and for a loop, beyond their parts.
-inline constexpr double kSecondsOfTiles = 60e-3, kSecondsOfAttention = 25e-3, kSecondsOfLightAttention = 4e-3,
-                        kSecondsOfPlainAttention = 2e-3, kSecondsOfFewRowsAttention = 6e-3, kSecondsOfLoop = 5e-3;
+/// The same for products of transformed tiles, with both transforms, and for a loop, beyond its parts.
+inline constexpr double kSecondsOfTiles = 60e-3, kSecondsOfLoop = 5e-3;
 /// What a core computes in such a time, in all expected runs, is no more than what is left unoptimised.
 inline constexpr double kLightSeconds = 120e-6;
 /// So many are few: of them and of columns there is one tile of registers, or a few.
@@ -59,9 +57,6 @@ Making MakingOfConvolution(const std::vector<int64_t>& weight, int64_t groups);
 Making MakingOfProduct(const std::vector<int64_t>& result);
 /// On one core; `in_runs`: what it computes in all of them.
 double SecondsToCompile(const Making& making, bool transforms, double in_runs);
-/// Seconds to compile attention whose scores have such sizes, beyond its parts: one function on one core.
-double SecondsOfScores(const std::vector<int64_t>& dims, bool is_plain, const tir::CostModel& costs);
-
 /// Whether a dimension of a tensor, or how many it has, is not known.
 bool IsOpen(const Type& type);
 /// Extents, assumed where they are not known.

@@ -15,9 +15,12 @@
 #include "deuteron/backend/dnnl/making.h"
 #include "deuteron/backend/kernel_choice.h"
 #include "deuteron/backend/pattern_checks.h"
+#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op_info.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/attention_cost.h"
 
 namespace deuteron::backend::dnnl {
 namespace {
@@ -328,30 +331,44 @@ class PayingChains {
   /// As generated code attention is one kernel that stores no scores. The library writes them twice and reads them
   /// twice, in memory that it asks for before the first run.
   void AddAttention() {
-    std::vector<size_t> all;
-    std::map<std::string, std::vector<size_t>> alike;
-    AttentionEstimate largest;
+    /// Softmaxes of scores that generated code would have one kernel of.
+    struct Alike {
+      Type scores;
+      std::vector<size_t> softmaxes;
+      /// Of each, what cannot be the library's if it is a part of that kernel, and whether that is all of it.
+      std::vector<std::vector<size_t>> parts;
+      std::vector<bool> are_all;
+    };
+    std::map<std::string, Alike> found;
     for (size_t i = 0; i < chains_.size(); ++i) {
       const Type& scores = TypeOf(chains_[i]);
       std::vector<size_t> kernels = AttentionAround(i);
       if (IsOpen(scores) || (kernels.empty() && !IsOfScores(i))) continue;
-      const AttentionEstimate estimate = EstimateAttention(scores, /*is_plain=*/!kernels.empty());
-      if (kernels.empty()) {
-        // What lies between the three is fused with them, and stores scores where it is not.
-        kernels = {KernelChoice::kFirstKernel + i};
-      } else {
-        choice_.AddShared(KernelChoice::kLibrary, kernels, InRuns(estimate.library));
+      Alike& alike = found[TextOfKernel(chains_[i].kernel, scores)];
+      alike.scores = scores;
+      alike.softmaxes.push_back(KernelChoice::kFirstKernel + i);
+      alike.are_all.push_back(!kernels.empty());
+      // What lies between the three is fused with them, and stores scores where it is not.
+      if (kernels.empty()) kernels = {alike.softmaxes.back()};
+      alike.parts.push_back(std::move(kernels));
+    }
+    const tir::CostModel costs(Target::Current().machine);
+    std::vector<size_t> all;
+    double library_once = 0;
+    for (const auto& [text, alike] : found) {
+      const int64_t calls = expected_runs_ * static_cast<int64_t>(alike.softmaxes.size());
+      if (!tir::AttentionPays(costs, relax::AssumedBytes(alike.scores), calls)) continue;
+      const AttentionEstimate estimate = EstimateAttention(alike.scores);
+      for (size_t i = 0; i < alike.parts.size(); ++i) {
+        if (alike.are_all[i]) choice_.AddShared(KernelChoice::kLibrary, alike.parts[i], InRuns(estimate.library));
+        all.insert(all.end(), alike.parts[i].begin(), alike.parts[i].end());
       }
-      alike[TextOfKernel(chains_[i].kernel, scores)].push_back(KernelChoice::kFirstKernel + i);
-      all.insert(all.end(), kernels.begin(), kernels.end());
-      if (estimate.library_once >= largest.library_once) largest = estimate;
+      library_once = std::max(library_once, estimate.library_once);
+      if (expected_runs_ != 0) choice_.AddShared(KernelChoice::kGenerated, alike.softmaxes, tir::kSecondsOfAttention);
     }
     if (expected_runs_ == 0 || all.empty()) return;
-    for (const auto& [text, kernels] : alike) {
-      choice_.AddShared(KernelChoice::kGenerated, kernels, largest.generated_once);
-    }
     // Calls one after the other have one memory.
-    choice_.AddShared(KernelChoice::kLibrary, all, InStarts(largest.library_once));
+    choice_.AddShared(KernelChoice::kLibrary, all, InStarts(library_once));
   }
 
   /// Whether chain `i` is a softmax of what elementwise operators (of a mask, say) make of a product of two values: of

@@ -5,6 +5,7 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/attention_cost.h"
 #include "deuteron/tir/analysis/conv_cost.h"
 #include "deuteron/tir/winograd_tiles.h"
 
@@ -179,6 +180,33 @@ TEST(PlanWinograd, ChargesFewRunsForTheTransformOfWeights) {
   EXPECT_TRUE(pays(0));
   EXPECT_FALSE(pays(1));
   EXPECT_TRUE(pays(100));
+}
+
+/// The kernels take longer to make than that of the direct sum, which a run of a small image does not gain.
+TEST(PlanWinograd, ChargesFewRunsForItsKernels) {
+  const auto pays = [](int64_t side, int64_t all_images) {
+    return PlanWinograd(CostsOf("").machine(), {.weights = {64, 64, 3, 3},
+                                                .strides = {1, 1},
+                                                .dilation = {1, 1},
+                                                .height = side,
+                                                .width = side,
+                                                .channels_last = true,
+                                                .all_images = all_images})
+        .has_value();
+  };
+  EXPECT_TRUE(pays(28, 0));
+  EXPECT_FALSE(pays(28, 1));
+  EXPECT_TRUE(pays(28, 1000));
+  EXPECT_TRUE(pays(1024, 1));
+}
+
+TEST(AttentionPays, WhereScoresAreLargeOrOften) {
+  const auto pays = [](double score_bytes, int64_t calls) { return AttentionPays(CostsOf(""), score_bytes, calls); };
+  EXPECT_TRUE(pays(1024, 0));
+  EXPECT_FALSE(pays(1 << 20, 1));
+  EXPECT_FALSE(pays(1 << 20, 12));
+  EXPECT_TRUE(pays(1 << 20, 1000));
+  EXPECT_TRUE(pays(64 << 20, 1));
 }
 
 /// Of dilated windows the last tiles have one row or column each where the image does not divide into pairs of them.

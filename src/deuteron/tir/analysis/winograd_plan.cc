@@ -24,6 +24,8 @@ constexpr double kCyclesOfTransformed = 4, kCyclesOfResult = 3;
 /// Of a core, to transform the nine weights of a pair of channels and to write the sixteen to memory that the process
 /// has not had before.
 constexpr double kSecondsOfPair = 50e-9;
+/// Of a core, to make the kernel of such products and of both transforms beyond what that of the direct sum takes.
+constexpr double kSecondsToMake = 25e-3;
 /// It must save so much that it does in spite of what the model cannot tell.
 constexpr double kLeastGain = 1.15;
 
@@ -170,7 +172,8 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
   const double more_weights = more_bytes * Elements(conv.weights) / 9 / machine.CopiedBytesPerCycle();
   double once = 0;
   if (conv.all_images > 0) {
-    once = kSecondsOfPair * machine.ghz * 1e9 * Elements(conv.weights) / 9 / static_cast<double>(conv.all_images);
+    const double seconds = kSecondsToMake + kSecondsOfPair * Elements(conv.weights) / 9;
+    once = seconds * machine.ghz * 1e9 / static_cast<double>(conv.all_images);
   }
   double direct = 0;
   if (conv.channels_last) {

@@ -16,41 +16,42 @@ PrimFunc WithScopeBody(const PrimFunc& func, Stmt body) {
 
 namespace {
 
+/// The path to what is found, from its end.
 bool FindBelow(const Stmt& stmt, const std::function<bool(const Stmt&)>& visit, Path* path) {
-  path->push_back(stmt);
-  if (visit(stmt)) return true;
   const auto below = [&](const Stmt& child) { return child.defined() && FindBelow(child, visit, path); };
-  bool found = false;
-  switch (stmt->kind) {
-    case StmtKind::kFor:
-      found = below(static_cast<const ForNode*>(stmt.get())->body);
-      break;
-    case StmtKind::kSeq:
-      for (const Stmt& child : static_cast<const SeqStmtNode*>(stmt.get())->seq) {
-        if ((found = below(child))) break;
+  bool found = visit(stmt);
+  if (!found) {
+    switch (stmt->kind) {
+      case StmtKind::kFor:
+        found = below(static_cast<const ForNode*>(stmt.get())->body);
+        break;
+      case StmtKind::kSeq: {
+        const Array<Stmt>& seq = static_cast<const SeqStmtNode*>(stmt.get())->seq;
+        found = std::any_of(seq.begin(), seq.end(), below);
+        break;
       }
-      break;
-    case StmtKind::kIfThenElse: {
-      const auto* op = static_cast<const IfThenElseNode*>(stmt.get());
-      found = below(op->then_case) || below(op->else_case);
-      break;
+      case StmtKind::kIfThenElse: {
+        const auto* op = static_cast<const IfThenElseNode*>(stmt.get());
+        found = below(op->then_case) || below(op->else_case);
+        break;
+      }
+      case StmtKind::kWhile:
+        found = below(static_cast<const WhileNode*>(stmt.get())->body);
+        break;
+      case StmtKind::kAttr:
+        found = below(static_cast<const AttrStmtNode*>(stmt.get())->body);
+        break;
+      case StmtKind::kBind:
+      case StmtKind::kAssert:
+      case StmtKind::kBufferStore:
+      case StmtKind::kAllocBuffer:
+      case StmtKind::kEvaluate:
+      case StmtKind::kSBlock:
+      case StmtKind::kSBlockRealize:
+        break;
     }
-    case StmtKind::kWhile:
-      found = below(static_cast<const WhileNode*>(stmt.get())->body);
-      break;
-    case StmtKind::kAttr:
-      found = below(static_cast<const AttrStmtNode*>(stmt.get())->body);
-      break;
-    case StmtKind::kBind:
-    case StmtKind::kAssert:
-    case StmtKind::kBufferStore:
-    case StmtKind::kAllocBuffer:
-    case StmtKind::kEvaluate:
-    case StmtKind::kSBlock:
-    case StmtKind::kSBlockRealize:
-      break;
   }
-  if (!found) path->pop_back();
+  if (found) path->push_back(stmt);
   return found;
 }
 
@@ -152,6 +153,7 @@ class Simplifier : public StmtExprMutator {
 Path FindStmt(const Stmt& body, const std::function<bool(const Stmt&)>& visit) {
   Path path;
   FindBelow(body, visit, &path);
+  std::reverse(path.begin(), path.end());
   return path;
 }
 

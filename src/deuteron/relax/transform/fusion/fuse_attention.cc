@@ -9,7 +9,9 @@
 /// work and copies between them included; all of these values have no other user. With them go the copies that feed the
 /// products (heads split off, transposed, repeated), what broadcasts a few values to all scores (positions of rows and
 /// of columns of an image) and what follows: if the rule takes all that. The schedule rule itself is asked, of the
-/// kernel that they would be. The limits on operators and arguments of a kernel hold.
+/// kernel that they would be. The limits on operators and arguments of a kernel hold. Where only few runs are expected,
+/// scores of known sizes must be so large that they gain what the kernel takes longer to compile
+/// (tir/analysis/attention_cost.h).
 ///
 /// What it must not do: compute anything twice; take in products that feed the operands; change what tvm_compat
 /// promises.
@@ -18,8 +20,10 @@
 /// product of a softmax that it looks at gets a verdict in the decision log.
 #include <algorithm>
 
+#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/relax/transform/fusion/rule_fuser.h"
+#include "deuteron/tir/analysis/attention_cost.h"
 #include "deuteron/tir/schedule/rules/attention_plan.h"
 
 namespace deuteron::relax {
@@ -35,10 +39,12 @@ constexpr double kLeastGrowth = 4;
 
 class AttentionFuser : public fusion::RuleFuser {
  public:
-  template <typename... Arguments>
-  explicit AttentionFuser(Arguments&&... arguments)
-      : RuleFuser({"FuseAttention", "attention", Reason::kNoAttention, tir::WhyNoAttention},
-                  std::forward<Arguments>(arguments)...) {}
+  AttentionFuser(const BindingBlock& block, const IRModule& module, fusion::RowAnalyzer* analyzer,
+                 fusion::RuleVerdicts* verdicts, const transform::PassContext& context, String function)
+      : RuleFuser({"FuseAttention", "attention", Reason::kNoAttention, tir::WhyNoAttention}, block, module, analyzer,
+                  verdicts, context, std::move(function)),
+        expected_runs_(context.GetInt("expected_runs")),
+        costs_(Target::Current().machine) {}
 
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
@@ -136,9 +142,19 @@ class AttentionFuser : public fusion::RuleFuser {
     return choices;
   }
 
+  /// Whether the kernel is made in less time than it saves in all runs; of scores whose size is not known, it is said
+  /// to.
+  bool Pays(const Calls& chain) {
+    const Type scores = graph().binding(chain.front())->var.ty();
+    const auto* tensor = scores.as<TensorTypeNode>();
+    if (!tensor->has_shape() || !AsConstInts(*tensor->shape)) return true;
+    return tir::AttentionPays(costs_, AssumedBytes(scores), expected_runs_ * CallsAlike(chain.back()));
+  }
+
   void TryOutput(uint32_t output) {
     const Calls chain = FindChain(output);
     if (chain.empty()) return;
+    if (!Pays(chain)) return Record(chain[chain.size() - 2], output, Reason::kFewRuns, "");
     Verdict verdict;
     for (const Calls& calls : Choices(chain)) {
       verdict = WhyNot(calls);
@@ -146,6 +162,9 @@ class AttentionFuser : public fusion::RuleFuser {
     }
     Record(chain[chain.size() - 2], output, *verdict.reason, verdict.message, verdict.figures);
   }
+
+  const int64_t expected_runs_;
+  const tir::CostModel costs_;
 };
 
 }  // namespace

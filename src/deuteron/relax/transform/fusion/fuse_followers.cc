@@ -15,10 +15,8 @@
 /// What it must not do: change what tvm_compat promises.
 ///
 /// Place: after FuseProducts, before FuseSiblings. Every pair that it looks at gets a verdict in the decision log.
-#include <unordered_map>
 
 #include "deuteron/ir/expr_functor.h"
-#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/relax/transform/fusion/rule_fuser.h"
 #include "deuteron/tir/schedule/rules/contraction.h"
@@ -39,13 +37,12 @@ class FollowerFuser : public fusion::RuleFuser {
 
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
-    for (uint32_t node = 0; node < graph().size(); ++node) ++calls_[CalleeOf(node)];
     for (uint32_t node = 0; node < graph().size(); ++node) {
       if (!IsLoneElementwise(node)) continue;
       for (const MergeGraph::Input& input : graph().inputs(node)) {
         const uint32_t producer = input.producer;
         if (producer == UINT32_MAX || !IsLoneProduct(producer) || !HaveSameShape(producer, node)) continue;
-        if (has_few_runs_ && calls_[CalleeOf(producer)] > 1) {
+        if (has_few_runs_ && CallsAlike(producer) > 1) {
           Record(producer, node, Reason::kSharedKernel, "");
         } else {
           TryPair(producer, node);
@@ -57,12 +54,6 @@ class FollowerFuser : public fusion::RuleFuser {
   }
 
  private:
-  /// What a call calls: the kernel or function.
-  const Object* CalleeOf(uint32_t node) const {
-    const auto* call = BoundValue(graph().binding(node)).as<CallNode>();
-    if (call == nullptr) return nullptr;
-    return (IsCallTIR(GetRef<Call>(call)) ? call->args[0] : call->op).get();
-  }
   bool IsLoneElementwise(uint32_t node) const {
     const fusion::RowSummary* summary = graph().summary(node);
     return summary != nullptr && summary->why_not == nullptr && !summary->has_reduction && IsLone(node);
@@ -74,7 +65,6 @@ class FollowerFuser : public fusion::RuleFuser {
   }
 
   const bool has_few_runs_;
-  std::unordered_map<const Object*, int64_t> calls_;
 };
 
 }  // namespace

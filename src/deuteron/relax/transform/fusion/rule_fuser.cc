@@ -1,5 +1,6 @@
 #include "deuteron/relax/transform/fusion/rule_fuser.h"
 
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/kernel_merger.h"
 
@@ -29,6 +30,18 @@ bool RuleFuser::HasOneUser(uint32_t node) const {
 bool RuleFuser::IsLoneProduct(uint32_t node) const {
   const RowSummary* summary = graph_.summary(node);
   return summary != nullptr && summary->why_not != nullptr && IsLone(node);
+}
+
+int64_t RuleFuser::CallsAlike(uint32_t node) {
+  const auto callee = [this](uint32_t each) -> const Object* {
+    const auto* call = BoundValue(graph_.binding(each)).as<CallNode>();
+    if (call == nullptr) return nullptr;
+    return (IsCallTIR(GetRef<Call>(call)) ? call->args[0] : call->op).get();
+  };
+  if (calls_.empty()) {
+    for (uint32_t each = 0; each < graph_.size(); ++each) ++calls_[callee(each)];
+  }
+  return calls_.at(callee(node));
 }
 
 double RuleFuser::KeptBytes() {

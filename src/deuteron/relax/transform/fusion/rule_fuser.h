@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,8 @@ class RuleFuser {
   bool IsLoneProduct(uint32_t node) const;
   /// Bytes of a tensor that stay in the caches of the threads from one kernel to the next.
   static double KeptBytes();
+  /// Calls of the kernel or function that a call calls, its own included.
+  int64_t CallsAlike(uint32_t node);
 
   /// What stands against a kernel.
   struct Verdict {
@@ -77,6 +80,8 @@ class RuleFuser {
   const IRModule& module_;
   MergeGraph graph_;
   RuleVerdicts& verdicts_;
+  /// By callee; empty until it is asked for.
+  std::unordered_map<const Object*, int64_t> calls_;
   transform::DecisionLog* log_;
   const String function_;
   const int64_t max_depth_;
