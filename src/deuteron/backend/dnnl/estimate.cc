@@ -64,9 +64,6 @@ int64_t FirstFrom(int64_t position, int64_t stride, int64_t results) {
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-/// Whether vectors have 512 bits: for narrower ones the library (3.2) lacks some of its kernels.
-bool HasWideVectors() { return Target::Current().HasFeature("avx512f"); }
-
 /// Cycles of one core.
 struct Cycles {
   double library = 0;
@@ -150,8 +147,8 @@ class Estimator {
         .library = library,
         .generated = batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack(),
         .keeps_bytes = MultipliesBytesInVectors(),
-        // All that the library (3.2) has for narrower vectors.
-        .is_general = Precision() == DataType::Float(32) && !HasWideVectors()};
+        // All that the library (3.2) has for narrower vectors, but for a matrix by a vector.
+        .is_general = Precision() == DataType::Float(32) && !HasWideVectors() && rows > 1 && result_[rank - 1] > 1};
   }
 
  private:

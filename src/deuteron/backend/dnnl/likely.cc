@@ -31,6 +31,8 @@ struct Likely {
   /// And to compute it, on either side; and bytes of constants that it multiplies by.
   double in_run = 0, weights = 0;
   const void* data = nullptr;
+  /// Whether the library has its general product only.
+  bool is_general = false;
 };
 
 std::optional<Likely> LikelyKernel(const relax::Binding& binding, int64_t runs) {
@@ -81,6 +83,9 @@ std::optional<Likely> LikelyKernel(const relax::Binding& binding, int64_t runs) 
   } else {
     likely.in_run = in_run / cores;
   }
+  // Of products; of those by a vector the library has another one.
+  likely.is_general = is_product && !HasWideVectors() && result->dtype == DataType::Float(32) &&
+                      (dims.size() < 2 || dims[dims.size() - 2] > 1);
   if (const auto* constant = call->args[1].as<relax::ConstantNode>()) {
     likely.weights = relax::AssumedBytes(call->args[1]->ty);
     likely.data = constant->data.data_ptr();
@@ -104,13 +109,14 @@ bool IsLikely(const IRModule& module) {
   std::set<std::string> seen;
   std::set<const void*> packed;
   double generated = 0, library = starts * kSecondsToOpen, common = kSecondsOfProcess;
-  bool leaves_kernels = false;
+  bool leaves_kernels = false, has_general = false;
   relax::ForEachBinding(module, [&](const relax::Binding& binding) {
     const std::optional<Likely> kernel = LikelyKernel(binding, runs);
     leaves_kernels |= !kernel && !MayBePart(binding);
     common += kSecondsOfOperator;
     if (!kernel) return;
     common += kernel->in_run;
+    has_general |= kernel->is_general;
     generated += kSecondsOfPlace;
     if (kernel->data != nullptr && packed.insert(kernel->data).second) {
       generated += kernel->weights / kPackedBytesPerSecond;
@@ -120,6 +126,7 @@ bool IsLikely(const IRModule& module) {
     generated += kernel->generated;
     library += starts * kSecondsOfPrimitive;
   });
+  if (has_general) library += starts * EstimateGeneralProduct();
   // Either has to be opened where the library may leave nothing.
   if (!leaves_kernels) generated += kSecondsToOpen;
   return generated + common > kEqualPart * (library + common);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::backend::dnnl {
@@ -36,6 +37,8 @@ double Product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) product *= static_cast<double>(dims[i]);
   return product;
 }
+
+bool HasWideVectors() { return Target::Current().HasFeature("avx512f"); }
 
 double CoresAtWork(const Machine& machine) { return static_cast<double>(std::min(machine.threads, machine.cores)); }
 

@@ -84,7 +84,7 @@ class PayingChains {
  private:
   /// Of `chosen` and of all kernels on one side: what holds the least memory of those that are about as fast as the
   /// fastest, on one side if it can be. Estimates err by as much as that, and those of a choice for which more is
-  /// opened than for either side alone by as much again.
+  /// opened by as much again.
   std::vector<bool> LeastMemory(const std::vector<bool>& chosen,
                                 const std::function<double(const std::vector<bool>&)>& seconds) const {
     const std::vector<bool> choices[] = {std::vector<bool>(chosen.size(), false),
@@ -94,12 +94,12 @@ class PayingChains {
     for (const std::vector<bool>& choice : choices) {
       taken.push_back(in_any_case + seconds(choice) + SecondsOfLargest(choice));
     }
-    const auto opens_less = [&](const std::vector<bool>& side) { return MemoryOf(side) < MemoryOf(chosen); };
-    if (opens_less(choices[0]) && opens_less(choices[1])) taken.back() *= kEqualPart;
     const double least = *std::min_element(taken.begin(), taken.end());
+    const bool divides = chosen != choices[0] && chosen != choices[1] && taken.back() == least;
     size_t best = std::size(choices);
     for (size_t i = 0; i < std::size(choices); ++i) {
-      if (taken[i] > kEqualPart * least) continue;
+      const bool opens_less = divides && MemoryOf(choices[i]) < MemoryOf(chosen);
+      if (taken[i] > (opens_less ? kEqualPart : 1) * kEqualPart * least) continue;
       const auto rank = [&](size_t choice) {
         const bool is_divided = choice + 1 == std::size(choices);
         return std::tuple(MemoryOf(choices[choice]), is_divided, taken[choice]);
