@@ -155,18 +155,22 @@ function(deuteron_fast_malloc program)
   endif()
 endfunction()
 
-# deuteron_test(NAME LAYERS ... SOURCES ... [PLUGINS ...] [FOLDER F] [PROPERTIES ...]): one GoogleTest program, beside what it
+# deuteron_test(NAME LAYERS ... SOURCES ... [PLUGINS ...] [FOLDER F] [SYSTEM_MALLOC] [PROPERTIES ...]): one GoogleTest program, beside what it
 # tests. It may link layers that come later (the interpreter, to test a schedule): programs are made by deuteron_add_tests, after
-# all layers. PLUGINS are built before it runs; FOLDER, below bin/, is where it lies; PROPERTIES are those of the test.
+# all layers. PLUGINS are built before it runs; FOLDER, below bin/, is where it lies; SYSTEM_MALLOC leaves it the C library's;
+# PROPERTIES are those of the test.
 function(deuteron_test name)
   set(sources)
-  cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;LAYERS;PLUGINS;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEM_MALLOC" "FOLDER" "SOURCES;LAYERS;PLUGINS;PROPERTIES" ${ARGN})
+  if(ARG_SYSTEM_MALLOC)
+    set(system_malloc SYSTEM_MALLOC)
+  endif()
   foreach(source ${ARG_SOURCES})
     list(APPEND sources "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
   endforeach()
   set_property(GLOBAL APPEND PROPERTY DEUTERON_TESTS ${name})
   set_property(GLOBAL PROPERTY DEUTERON_TEST_${name}
-    SOURCES ${sources} LAYERS ${ARG_LAYERS} PLUGINS ${ARG_PLUGINS} FOLDER ${ARG_FOLDER} PROPERTIES ${ARG_PROPERTIES})
+    ${system_malloc} SOURCES ${sources} LAYERS ${ARG_LAYERS} PLUGINS ${ARG_PLUGINS} FOLDER ${ARG_FOLDER} PROPERTIES ${ARG_PROPERTIES})
 endfunction()
 
 # The programs are many and large: this linker takes a third of the time of the usual one, and comes with it.
@@ -193,13 +197,15 @@ function(deuteron_add_tests)
   endif()
   foreach(name ${tests})
     get_property(arguments GLOBAL PROPERTY DEUTERON_TEST_${name})
-    cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;LAYERS;PLUGINS;PROPERTIES" ${arguments})
+    cmake_parse_arguments(ARG "SYSTEM_MALLOC" "FOLDER" "SOURCES;LAYERS;PLUGINS;PROPERTIES" ${arguments})
     add_executable(${name} ${ARG_SOURCES})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/${ARG_FOLDER}"
       UNITY_BUILD ${DEUTERON_UNITY} UNITY_BUILD_BATCH_SIZE 8)
     deuteron_link_layers(${name} LAYERS ${ARG_LAYERS})
     deuteron_gtest_program(${name})
-    deuteron_fast_malloc(${name})
+    if(NOT ARG_SYSTEM_MALLOC)
+      deuteron_fast_malloc(${name})
+    endif()
     foreach(plugin ${ARG_PLUGINS})
       if(TARGET deuteron_${plugin})
         add_dependencies(${name} deuteron_${plugin})
