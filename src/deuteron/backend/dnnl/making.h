@@ -17,10 +17,12 @@ namespace deuteron::backend::dnnl {
 /// two (measured, 0.03 to 0.15 ms).
 inline constexpr double kSecondsToOpen = 7e-3, kSecondsOfPrimitive = 5e-4, kSecondsOfEdge = 8e-5;
 /// Bytes of weights that are packed in a second, into memory that the system clears: by generated code from where they
-/// lie, by the library from a copy that is aligned (measured, 2.5 to 3.7 and 1.9 to 3.5 GB/s); and of such as become
-/// transformed tiles before, of which they are so many times as large (4 × 4 numbers, not 3 × 3).
+/// lie, by the library from a copy that is aligned (measured, 2.1 to 3.7 and 1.9 to 3.5 GB/s), or only that copy of
+/// those for its general product (4.9); and of such as become transformed tiles before, of which they are so many times
+/// as large (4 × 4 numbers, not 3 × 3).
 inline constexpr double kPackedBytesPerSecond = 3.2e9, kPackedByLibraryPerSecond = 2.6e9,
-                        kTransformedBytesPerSecond = 0.7e9, kTransformedWeights = 16.0 / 9;
+                        kHeldByLibraryPerSecond = 4.9e9, kTransformedBytesPerSecond = 0.7e9,
+                        kTransformedWeights = 16.0 / 9;
 /// Seconds in which the library generates its general product, all variants of it, when a process first calls it
 /// (measured).
 inline constexpr double kSecondsOfGeneralProduct = 14e-3, kSecondsOfWideGeneralProduct = 31e-3;
