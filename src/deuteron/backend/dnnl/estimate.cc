@@ -433,7 +433,7 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int6
           .library_once = SecondsOfPrimitive(kernel, result, is_convolution),
           .generated_once = alone / CoresAtWork(costs.machine()),
           .generated_alone = alone,
-          .library_weights = weights / (cycles.is_general ? kHeldByLibraryPerSecond : kPackedByLibraryPerSecond),
+          .library_weights = SecondsOfLibraryWeights(weights, cycles.is_general),
           .generated_weights = SecondsToPack(weights, cycles.transforms),
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
           .is_general = cycles.is_general,

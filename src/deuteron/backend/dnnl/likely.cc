@@ -120,7 +120,7 @@ bool IsLikely(const IRModule& module) {
     generated += kSecondsOfPlace;
     if (kernel->data != nullptr && packed.insert(kernel->data).second) {
       generated += kernel->weights / kPackedBytesPerSecond;
-      library += kernel->weights / (kernel->is_general ? kHeldByLibraryPerSecond : kPackedByLibraryPerSecond);
+      library += SecondsOfLibraryWeights(kernel->weights, kernel->is_general);
     }
     if (!seen.insert(kernel->text).second) return;
     generated += kernel->generated;

@@ -38,6 +38,10 @@ double Product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
   return product;
 }
 
+double SecondsOfLibraryWeights(double bytes, bool is_general) {
+  return bytes / (is_general ? kHeldByLibraryPerSecond : kPackedByLibraryPerSecond);
+}
+
 bool HasWideVectors() { return Target::Current().HasFeature("avx512f"); }
 
 double CoresAtWork(const Machine& machine) { return static_cast<double>(std::min(machine.threads, machine.cores)); }

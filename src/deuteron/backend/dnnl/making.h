@@ -66,6 +66,8 @@ std::vector<int64_t> DimsOf(const Type& type);
 /// Of those from `begin` to `end`.
 double Product(const std::vector<int64_t>& dims, size_t begin, size_t end);
 double CoresAtWork(const Machine& machine);
+/// Until the library has so many bytes of weights as it multiplies them: packed, or for its general product.
+double SecondsOfLibraryWeights(double bytes, bool is_general);
 /// Whether vectors have 512 bits: for narrower ones the library (3.2) lacks some of its kernels.
 bool HasWideVectors();
 

@@ -160,7 +160,7 @@ TEST_P(GroupsOfConvolution, ComputeWhatTheyDid) {
   const Case& test = GetParam();
   // Other blocks, of images as large.
   static const std::set<std::string> kMore = {"blocks_of_images", "blocks_of_strides"};
-  if (kMore.count(test.name) != 0 && !IsWholeTest()) GTEST_SKIP() << kOnlyWhole;
+  if (IsOnlyWhole(test.name, kMore)) GTEST_SKIP() << kOnlyWhole;
   const UnitScope scope(test.precision);
   const IRModule module = ConvOf(test);
   const Arguments arguments = RandomArguments(module, 7, 14);

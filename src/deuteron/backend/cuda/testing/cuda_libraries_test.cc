@@ -12,7 +12,6 @@
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
-#include "deuteron/support/environment.h"
 #include "deuteron/testing/library_cases.h"
 #include "deuteron/testing/temporary_folder.h"
 #include "deuteron/testing/whole.h"
@@ -38,7 +37,7 @@ std::string DeviceProblem() {
 /// --whole`.
 bool IsLeftOut(const std::string& name) {
   static const std::set<std::string> kMore = {"residual", "integers", "unpacked", "convolution"};
-  return !IsWholeTest() && kMore.count(name) != 0;
+  return IsOnlyWhole(name, kMore);
 }
 
 /// Tests with a cache of their own.

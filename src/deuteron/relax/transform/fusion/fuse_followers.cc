@@ -15,7 +15,6 @@
 /// What it must not do: change what tvm_compat promises.
 ///
 /// Place: after FuseProducts, before FuseSiblings. Every pair that it looks at gets a verdict in the decision log.
-
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/relax/transform/fusion/rule_fuser.h"
