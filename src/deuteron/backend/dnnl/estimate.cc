@@ -31,9 +31,9 @@ constexpr double kProductPart = 0.82;
 constexpr double kDepthwisePart = 0.4;
 /// Of the peak of a matrix unit (AMX), what the library reaches. Its convolutions change layouts besides.
 constexpr double kUnitProductPart = 0.3, kUnitConvolutionPart = 0.15;
-/// Cycles of a multiply-add where the library has no kernel of vectors: several results of each channel, as measured
-/// (0.2 GFLOP/s).
-constexpr double kScalarCycles = 25;
+/// Cycles where the library has no kernel of vectors, as measured: of a multiply-add, and of a result with what follows
+/// it, in convolutions with several results of each channel; of a number in a softmax along another than the last axis.
+constexpr double kScalarCycles = 40, kScalarCyclesOfResult = 900, kScalarCyclesOfSoftmax = 460;
 /// Of what a core gets from memory in a second, what a change of layout moves, counting the kernel that follows: most
 /// of what a thread reads other cores have written, and their lines come one by one.
 constexpr double kReorderPart = 0.25;
@@ -183,7 +183,8 @@ class Estimator {
     const double vectors = pixels * static_cast<double>(in_pixel);
     const double inside = taps * TapsInside(work.weights);
     const bool has_several_results = work.groups != result_[1];
-    const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
+    const double scalars =
+        pixels * static_cast<double>(result_[1]) * (inside * kScalarCycles + kScalarCyclesOfResult);
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
             .generated = CyclesOfConvolution(costs_, work, LayoutOfGenerated(work))};
   }
@@ -307,6 +308,13 @@ class Estimator {
   const int64_t lanes_;
 };
 
+/// The library has vectors of numbers that lie beside each other in memory.
+double CyclesOfSoftmax(const JsonKernel& kernel, const Type& result) {
+  const std::vector<int64_t> dims = DimsOf(result);
+  const auto behind = kernel.attrs.at("axis").get<size_t>() + 1;
+  return Product(dims, behind, dims.size()) == 1 ? 0 : Product(dims, 0, dims.size()) * kScalarCyclesOfSoftmax;
+}
+
 double SecondsFromMemory(double bytes) {
   const Machine& machine = Target::Current().machine;
   return bytes / (std::min(machine.core_gbps * CoresAtWork(machine), machine.memory_gbps) * 1e9);
@@ -401,6 +409,7 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result, int6
   Cycles cycles;
   if (is_convolution) cycles = Estimator(kernel, result, expected_runs).OfConvolution();
   if (is_product) cycles = Estimator(kernel, result, expected_runs).OfProduct();
+  if (op == "softmax") cycles.library = CyclesOfSoftmax(kernel, result);
   double moving = costs.SecondsToMove(relax::AssumedBytes(result));
   double moving_floats = moving;
   // Constants that outgrow the second cache come from memory, each once a run. Generated code asks for them while it

@@ -4,6 +4,7 @@
 #include <exception>
 #include <thread>
 
+#include "deuteron/backend/dnnl/general_product.h"
 #include "deuteron/backend/dnnl/gomp.h"
 #include "deuteron/support/error.h"
 
@@ -18,6 +19,7 @@ constexpr int kMostThreads = 3;
 }  // namespace
 
 size_t PrimitiveMaker::Add(const ::dnnl::primitive_desc_base& description) {
+  if (threads_ > 1 && CallsGeneralProduct(description)) BeginGeneralProduct(host_);
   const std::lock_guard lock(mutex_);
   items_.push_back({description, {}});
   waiting_.fetch_add(1);
