@@ -66,8 +66,9 @@ class NodeCounter : public tir::StmtExprVisitor {
 
 /// Seconds of a core that LLVM takes longer to compile a kernel that it optimises, and for each node of it; and what a
 /// node of one that it did not optimise takes longer each time that it is executed (measured: kernels of networks 0.01
-/// to 0.03 ns, since what a loop does not change is computed before it; some take longer).
-constexpr double kSecondsToOptimize = 4e-3, kSecondsToOptimizeNode = 4e-6, kSecondsOfNode = 0.3e-9;
+/// to 0.03 ns, since what a loop does not change is computed before it; some take longer), in a few starts: later ones
+/// have the same code from the cache.
+constexpr double kSecondsToOptimize = 4e-3, kSecondsToOptimizeNode = 4e-6, kSecondsOfNode = 0.1e-9;
 
 /// The distinct kernels of a module, largest first.
 std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions& options) {

@@ -177,6 +177,32 @@ Tensor FilledData(const Constant& constant, const std::vector<int64_t>& shape) {
   return result;
 }
 
+Tensor WidenedData(const Constant& constant, DataType dtype) {
+  const DataType from(constant->data.dtype());
+  Tensor result;
+  const auto widen = [&]<typename To, typename From>(To, From) {
+    const Tensor data = sizeof(From) == 1 ? ContiguousData(constant) : CompactData(constant);
+    const auto shape = data.shape();
+    result = runtime::AllocTensor({shape.begin(), shape.end()}, dtype);
+    const char* const bytes = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
+    MakeInParallel(data.numel(), data.numel() * static_cast<int64_t>(sizeof(To)), [&](int64_t begin, int64_t end) {
+      const auto* const in = reinterpret_cast<const From*>(bytes);
+      auto* const out = static_cast<To*>(result.data_ptr());
+      for (int64_t i = begin; i < end; ++i) out[i] = static_cast<To>(in[i]);
+    });
+  };
+  const auto widen_to = [&](auto to) {
+    if (from == DataType::Int(8)) widen(to, int8_t{});
+    if (from == DataType::UInt(8)) widen(to, uint8_t{});
+    if (from == DataType::Int(16)) widen(to, int16_t{});
+    if (from == DataType::UInt(16)) widen(to, uint16_t{});
+    if (from == DataType::Int(32)) widen(to, int32_t{});
+  };
+  if (dtype == DataType::Int(32)) widen_to(int32_t{});
+  if (dtype == DataType::Float(32)) widen_to(float{});
+  return result;
+}
+
 void LetGoOfData(const Constant& constant) {
   const auto bytes = static_cast<size_t>(constant->data.numel() * ElementBytes(constant->data.dtype()));
   MappedFile::LetGo(static_cast<const char*>(constant->data.data_ptr()) + constant->data.byte_offset(), bytes);

@@ -27,6 +27,8 @@ Tensor ReshapedData(const Constant& constant, const std::vector<int64_t>& shape)
 Tensor SlicedData(const Constant& constant, const std::vector<int64_t>& begin, const std::vector<int64_t>& shape);
 /// So many of the constant's one element, as relax.full and relax.broadcast_to give them.
 Tensor FilledData(const Constant& constant, const std::vector<int64_t>& shape);
+/// The constant's integers, of at most 32 bits, as int32 or float32. Undefined for others, or to others.
+Tensor WidenedData(const Constant& constant, DataType dtype);
 /// Says that something computed of the constant has taken its place: what of it lies in a mapped file leaves memory.
 void LetGoOfData(const Constant& constant);
 /// Calls `make` with parts [begin, end) of [0, count), all of which make `bytes`, in several threads if that pays.

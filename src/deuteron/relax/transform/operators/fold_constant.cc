@@ -19,6 +19,7 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/legalize_cache.h"
+#include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/op_common.h"
@@ -288,14 +289,30 @@ class Folder {
       }
     }
     if (const Expr moved = FoldMove(call, *specs); moved.defined()) return moved;
+    if (IsLessZeros(call, *specs)) return call->args[0];
     Array<Binding> parts;
     const Expr legal = cache_.RunAlone(scratch_, call, info->legalize, &parts);
     if (!parts.empty() || !IsCallTIR(legal)) return Expr();
     return FoldCallTIR(Downcast<Call>(legal), scratch_.module());
   }
 
-  /// A weight that is transposed or seen otherwise, a part of one, rows of a table, or one element many times, which is
-  /// no work for a kernel (what compiles one might not have been opened yet); null where elements move otherwise.
+  /// Whether it subtracts zeros, the zero points of most weights, from a constant of integers.
+  static bool IsLessZeros(const Call& call, const std::vector<OutputSpec>& results) {
+    static const Op kSubtract = Op::Get("relax.subtract");
+    if (!call->op.same_as(kSubtract)) return false;
+    const auto* minuend = call->args[0].as<ConstantNode>();
+    const auto* zeros = call->args[1].as<ConstantNode>();
+    if (minuend == nullptr || zeros == nullptr || DataType(zeros->data.dtype()) != DataType::Int(32)) return false;
+    const auto shape = minuend->data.shape();
+    if (!std::equal(shape.begin(), shape.end(), results[0].shape.begin(), results[0].shape.end())) return false;
+    const Tensor data = CompactData(GetRef<Constant>(zeros));
+    const auto* const begin = static_cast<const int32_t*>(data.data_ptr());
+    return std::all_of(begin, begin + data.numel(), [](int32_t zero) { return zero == 0; });
+  }
+
+  /// A weight that is transposed or seen otherwise, a part of one, rows of a table, one element many times, or integers
+  /// in more bits, which is no work for a kernel (what compiles one might not have been opened yet); null where
+  /// elements move otherwise.
   static Expr FoldMove(const Call& call, const std::vector<OutputSpec>& results) {
     static const Op kFull = Op::Get("relax.full"), kBroadcast = Op::Get("relax.broadcast_to");
     static const Op kSlice = Op::Get("relax.strided_slice");
@@ -321,6 +338,8 @@ class Folder {
     } else if (OnlyReshapes(call->op)) {
       replaces = false;
       data = ReshapedData(table, results[0].shape);
+    } else if (call->attrs.as<AstypeAttrsNode>() != nullptr) {
+      data = WidenedData(table, results[0].dtype);
     } else if (is_op(kSlice)) {
       const auto begins = KnownBegins(call);
       replaces = false;
