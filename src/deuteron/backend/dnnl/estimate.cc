@@ -183,8 +183,7 @@ class Estimator {
     const double vectors = pixels * static_cast<double>(in_pixel);
     const double inside = taps * TapsInside(work.weights);
     const bool has_several_results = work.groups != result_[1];
-    const double scalars =
-        pixels * static_cast<double>(result_[1]) * (inside * kScalarCycles + kScalarCyclesOfResult);
+    const double scalars = pixels * static_cast<double>(result_[1]) * (inside * kScalarCycles + kScalarCyclesOfResult);
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
             .generated = CyclesOfConvolution(costs_, work, LayoutOfGenerated(work))};
   }

@@ -20,6 +20,27 @@ void Generate(const DeuteronHost* host) {
   dnnl_sgemm('N', 'N', kSide, kSide, kSide, 1, kOperand, kSide, kOperand, kSide, 0, result, kSide);
 }
 
+struct Generation {
+  /// Held while oneDNN generates: in a process that forks meanwhile nobody would end it.
+  std::mutex mutex;
+  /// Whether the process ends, and oneDNN's static objects go.
+  bool is_over = false;
+
+  Generation() { HoldAcrossFork(&mutex); }
+  static Generation& Get() {
+    static auto* generation = new Generation;
+    return *generation;
+  }
+};
+
+/// Waits for the thread as the process ends.
+struct End {
+  ~End() {
+    const std::lock_guard lock(Generation::Get().mutex);
+    Generation::Get().is_over = true;
+  }
+};
+
 }  // namespace
 
 bool CallsGeneralProduct(const ::dnnl::primitive_desc_base& description) {
@@ -30,18 +51,14 @@ bool CallsGeneralProduct(const ::dnnl::primitive_desc_base& description) {
 }
 
 void BeginGeneralProduct(const DeuteronHost* host) {
-  // Held while oneDNN generates: in a process that forks meanwhile nobody would end it.
-  static auto* const generating = [] {
-    auto* mutex = new std::mutex;
-    HoldAcrossFork(mutex);
-    return mutex;
-  }();
   static std::once_flag once;
   try {
     std::call_once(once, [host] {
-      ThreadBeside([host] {
-        const std::lock_guard lock(*generating);
-        Generate(host);
+      Generation& generation = Generation::Get();
+      static const End end;
+      ThreadBeside([host, &generation] {
+        const std::lock_guard lock(generation.mutex);
+        if (!generation.is_over) Generate(host);
       }).Detach();
     });
   } catch (const std::exception&) {
