@@ -23,6 +23,7 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/constant_arithmetic.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/operator_names.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -290,6 +291,7 @@ class Folder {
     }
     if (const Expr moved = FoldMove(call, *specs); moved.defined()) return moved;
     if (IsLessZeros(call, *specs)) return call->args[0];
+    if (const Expr computed = FoldArithmetic(call, *specs); computed.defined()) return computed;
     Array<Binding> parts;
     const Expr legal = cache_.RunAlone(scratch_, call, info->legalize, &parts);
     if (!parts.empty() || !IsCallTIR(legal)) return Expr();
@@ -308,6 +310,21 @@ class Folder {
     const Tensor data = CompactData(GetRef<Constant>(zeros));
     const auto* const begin = static_cast<const int32_t*>(data.data_ptr());
     return std::all_of(begin, begin + data.numel(), [](int32_t zero) { return zero == 0; });
+  }
+
+  /// Null where it takes a kernel.
+  static Expr FoldArithmetic(const Call& call, const std::vector<OutputSpec>& results) {
+    if (results.size() != 1) return Expr();
+    std::vector<Tensor> inputs;
+    for (const Expr& arg : call->args) {
+      if (const auto* constant = arg.as<ConstantNode>()) inputs.push_back(constant->data);
+    }
+    if (IsOutOfNothing(inputs, results)) return Expr();
+    CheckBudget("FoldConstant");
+    Tensor data = ComputedData(call, results[0].shape);
+    if (!data.defined()) return Expr();
+    for (const Expr& arg : call->args) LetGoOfData(Downcast<Constant>(arg));
+    return Constant(std::move(data), call->span);
   }
 
   /// A weight that is transposed or seen otherwise, a part of one, rows of a table, one element many times, or integers
