@@ -3,7 +3,9 @@
 ///
 /// Purpose: weights that are transposed, scaled or reshaped before use cost nothing at run time. Calls of
 /// kernels whose arguments are all constants are evaluated, anywhere; in dataflow blocks also operators
-/// that legalise to exactly one kernel, shape_to_tensor of a known shape and tensor_to_shape of a constant.
+/// that legalise to exactly one kernel, shape_to_tensor of a known shape and tensor_to_shape of a constant. What only
+/// moves or widens elements, and simple arithmetic of float32, takes no kernel (constant_data.h,
+/// constant_arithmetic.h).
 /// Results replace the uses of the variable, and what is not used any more is let go at once.
 ///
 /// What it must not do: fold calls with side effects, or of kernels that take symbols; materialise large tensors out of
