@@ -321,7 +321,6 @@ TEST(Choice, OfOneRunCountsAttentionUnderAMask) {
   }
 }
 
-/// Of small scores attention is kernels of its parts, which are soon compiled: the library is not opened for it.
 /// The library computes a softmax along an inner axis number by number.
 TEST(Choice, KnowsTheAxisOfASoftmax) {
   const auto nanoseconds = [](const std::string& axis) {
@@ -334,6 +333,7 @@ TEST(Choice, KnowsTheAxisOfASoftmax) {
   EXPECT_GT(nanoseconds("-2"), 20 * nanoseconds("3"));
 }
 
+/// Of small scores attention is kernels of its parts, which are soon compiled: the library is not opened for it.
 TEST(Choice, OfOneRunLeavesSmallAttention) {
   for (const bool plain : {true, false}) {
     std::vector<std::string> lines = {"a = R.matmul(q, w)", "b = R.matmul(k, w)", "c = R.matmul(v, w)",

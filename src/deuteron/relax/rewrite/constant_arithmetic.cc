@@ -15,10 +15,6 @@ namespace {
 
 constexpr auto kBytes = static_cast<int64_t>(sizeof(float));
 
-int64_t Elements(const std::vector<int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-}
-
 /// Compact float32 numbers; undefined if the argument is no constant of these.
 Tensor Floats(const Expr& argument) {
   const auto* constant = argument.as<ConstantNode>();
@@ -26,9 +22,7 @@ Tensor Floats(const Expr& argument) {
   return CompactData(GetRef<Constant>(constant));
 }
 
-const float* Numbers(const Tensor& data) {
-  return reinterpret_cast<const float*>(static_cast<const char*>(data.data_ptr()) + data.byte_offset());
-}
+const float* Numbers(const Tensor& compact) { return static_cast<const float*>(compact.data_ptr()); }
 
 /// How far apart elements lie along each axis of `shape`, to which the tensor is broadcast: 0 where it has one alone.
 std::vector<int64_t> BroadcastStrides(const Tensor& data, const std::vector<int64_t>& shape) {
@@ -48,19 +42,20 @@ Tensor Binary(const Call& call, const std::vector<int64_t>& shape, const Operati
   const Tensor a = Floats(call->args[0]), b = Floats(call->args[1]);
   if (!a.defined() || !b.defined()) return Tensor();
   Tensor result = runtime::AllocTensor(shape, DataType::Float(32));
-  const std::vector<int64_t> a_strides = BroadcastStrides(a, shape), b_strides = BroadcastStrides(b, shape);
-  // Lines along the last axis.
-  const int64_t line = shape.empty() ? 1 : shape.back(), count = Elements(shape);
+  const int64_t count = result.numel();
   if (count == 0) return result;
-  const int64_t a_step = shape.empty() ? 0 : a_strides.back(), b_step = shape.empty() ? 0 : b_strides.back();
+  // Lines along the last axis; a scalar is one of one element.
+  const std::vector<int64_t> dims = shape.empty() ? std::vector<int64_t>{1} : shape;
+  const std::vector<int64_t> a_strides = BroadcastStrides(a, dims), b_strides = BroadcastStrides(b, dims);
+  const int64_t line = dims.back(), a_step = a_strides.back(), b_step = b_strides.back();
   MakeInParallel(count / line, count * kBytes, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       int64_t a_at = 0, b_at = 0, rest = row;
-      for (size_t axis = shape.size(); axis-- > 1;) {
-        const int64_t index = rest % shape[axis - 1];
-        rest /= shape[axis - 1];
-        a_at += index * a_strides[axis - 1];
-        b_at += index * b_strides[axis - 1];
+      for (size_t axis = dims.size() - 1; axis-- > 0;) {
+        const int64_t index = rest % dims[axis];
+        rest /= dims[axis];
+        a_at += index * a_strides[axis];
+        b_at += index * b_strides[axis];
       }
       const float* const left = Numbers(a) + a_at;
       const float* const right = Numbers(b) + b_at;
