@@ -5,6 +5,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/codegen/llvm/finish_loops.h"
 #include "deuteron/ir/prim_ops.h"
@@ -206,24 +207,38 @@ void KernelEmitter::MakeAliasScopes(const tir::PrimFunc& func) {
   }
 }
 
-void KernelEmitter::BindParameters(const tir::PrimFunc& func, llvm::Value* data, llvm::Value* scalars) {
+void KernelEmitter::PlaceParameters(const tir::PrimFunc& func) {
+  parameters_.clear();
+  parameter_of_.clear();
+  const auto place = [&](const tir::Var& var, bool is_buffer, uint64_t position) {
+    if (parameter_of_.emplace(var.get(), parameters_.size()).second) parameters_.push_back({var, is_buffer, position});
+  };
   uint64_t position = 0;
-  for (const tir::Buffer& buffer : tir::ParamBuffers(func)) {
-    llvm::Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), data, position++);
-    if (!values_.count(buffer->data.get())) values_[buffer->data.get()] = LoadDataPointer(address);
-  }
+  for (const tir::Buffer& buffer : tir::ParamBuffers(func)) place(buffer->data, true, position++);
   position = 0;
-  for (const tir::Var& var : tir::KernelScalars(func)) {
-    llvm::Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), scalars, position++);
-    llvm::Value* bits = builder_.CreateLoad(builder_.getInt64Ty(), address, std::string(var->name_hint));
-    const DataType type = var.dtype();
-    if (type.is_float()) {
-      llvm::Value* low = builder_.CreateTrunc(bits, builder_.getIntNTy(static_cast<unsigned>(type.bits())));
-      values_[var.get()] = builder_.CreateBitCast(low, ScalarType(type));
-    } else {
-      values_[var.get()] = EmitCast(type, DataType::Int(64), bits);
-    }
+  for (const tir::Var& var : tir::KernelScalars(func)) place(var, false, position++);
+}
+
+bool KernelEmitter::BindParameter(const tir::VarNode* var) {
+  const auto known = parameter_of_.find(var);
+  if (known == parameter_of_.end()) return false;
+  const Parameter& parameter = parameters_[known->second];
+  if (parameter.is_buffer) {
+    values_[var] = LoadDataPointer(
+        builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), frame_->data, parameter.position));
+    return true;
   }
+  llvm::Type* i64 = builder_.getInt64Ty();
+  llvm::Value* address = builder_.CreateConstInBoundsGEP1_64(i64, frame_->scalars, parameter.position);
+  llvm::Value* bits = builder_.CreateLoad(i64, address, std::string(var->name_hint));
+  const DataType type = parameter.var.dtype();
+  if (type.is_float()) {
+    llvm::Value* low = builder_.CreateTrunc(bits, builder_.getIntNTy(static_cast<unsigned>(type.bits())));
+    values_[var] = builder_.CreateBitCast(low, ScalarType(type));
+  } else {
+    values_[var] = EmitCast(type, DataType::Int(64), bits);
+  }
+  return true;
 }
 
 llvm::Function* KernelEmitter::Emit(const tir::PrimFunc& func, const std::string& symbol) {
@@ -242,7 +257,10 @@ llvm::Function* KernelEmitter::Emit(const tir::PrimFunc& func, const std::string
   MakeAliasScopes(func);
   FrameState frame;
   BeginFrame(&frame, function, function->getArg(0));
-  BindParameters(func, function->getArg(1), function->getArg(2));
+  frame.data = function->getArg(1);
+  frame.scalars = function->getArg(2);
+  PlaceParameters(func);
+  for (const Parameter& parameter : parameters_) BindParameter(parameter.var.get());
   EmitStmt(func->body);
   EndFrame();
   frame_ = nullptr;
@@ -250,7 +268,7 @@ llvm::Function* KernelEmitter::Emit(const tir::PrimFunc& func, const std::string
 }
 
 llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm::StructType* closure_type,
-                                                   const std::vector<const tir::VarNode*>& captured) {
+                                                   const std::vector<const tir::VarNode*>& used) {
   llvm::Type* pointer = builder_.getPtrTy();
   llvm::Type* i64 = builder_.getInt64Ty();
   auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {pointer, i64, i64}, false);
@@ -265,19 +283,21 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
   FrameState frame;
   frame.parallel_body = true;
   BeginFrame(&frame, function, nullptr);
-  llvm::Value* closure = function->getArg(0);
-  frame.context = builder_.CreateLoad(pointer, builder_.CreateStructGEP(closure_type, closure, 0), "context");
-  unsigned field = 1;
-  for (const tir::VarNode* var : captured) {
+  unsigned field = 0;
+  const auto load = [&](llvm::Type* of) {
+    llvm::Value* address = builder_.CreateStructGEP(closure_type, function->getArg(0), field++);
+    return of->isPointerTy() ? LoadDataPointer(address) : builder_.CreateLoad(of, address);
+  };
+  const auto load_argument = [&] {
+    return builder_.CreateLoad(pointer, builder_.CreateStructGEP(closure_type, function->getArg(0), field++));
+  };
+  frame.context = load_argument();
+  frame.data = load_argument();
+  frame.scalars = load_argument();
+  for (const tir::VarNode* var : used) {
+    if (BindParameter(var)) continue;
     llvm::Value* outer = saved_values.at(var);
-    if (llvm::isa<llvm::Constant>(outer)) {
-      values_[var] = outer;
-      continue;
-    }
-    llvm::Value* address = builder_.CreateStructGEP(closure_type, closure, field++);
-    values_[var] = outer->getType()->isPointerTy()
-                       ? LoadDataPointer(address)
-                       : builder_.CreateLoad(outer->getType(), address, std::string(var->name_hint));
+    values_[var] = llvm::isa<llvm::Constant>(outer) ? outer : load(outer->getType());
   }
   llvm::Value* min = EmitCast(DataType::Int(64), op->min.dtype(), EmitExpr(op->min));
   llvm::Value* begin = builder_.CreateAdd(function->getArg(1), min, "", false, true);
@@ -293,21 +313,31 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
 }
 
 void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
+  const auto visible = [this](const tir::VarNode* var) { return values_.count(var) != 0; };
+  const PrimExpr pieces = arith::Analyzer().Simplify(costs_.Grain(op, visible));
+  const std::optional<int64_t> iterations = AsConstInt(op->extent), least = AsConstInt(pieces);
+  // A loop of less than two grains needs no other thread.
+  if (iterations && least && *iterations / 2 < std::max<int64_t>(*least, 1)) {
+    frame_->in_lone_loop = true;
+    EmitLoop(op);
+    frame_->in_lone_loop = false;
+    return;
+  }
   UseCollector uses(options_.check_bounds, [&](const tir::BufferLoadNode* load) {
     return load->indices.size() == 1 && LooksForNearLanes(load->buffer, load->indices[0]);
   });
   uses.VisitStmt(op->body);
   uses.VisitExpr(op->min);
-  std::vector<const tir::VarNode*> captured;
+  std::vector<const tir::VarNode*> used;
   for (const tir::VarNode* var : uses.used) {
-    if (values_.count(var)) captured.push_back(var);
+    if (values_.count(var)) used.push_back(var);
   }
   llvm::Type* pointer = builder_.getPtrTy();
-  std::vector<llvm::Type*> fields = {pointer};
-  std::vector<llvm::Value*> field_values = {frame_->context};
-  for (const tir::VarNode* var : captured) {
+  std::vector<llvm::Type*> fields = {pointer, pointer, pointer};
+  std::vector<llvm::Value*> field_values = {frame_->context, frame_->data, frame_->scalars};
+  for (const tir::VarNode* var : used) {
     llvm::Value* value = values_.at(var);
-    if (llvm::isa<llvm::Constant>(value)) continue;
+    if (parameter_of_.count(var) || llvm::isa<llvm::Constant>(value)) continue;
     fields.push_back(value->getType());
     field_values.push_back(value);
   }
@@ -317,29 +347,13 @@ void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
   for (unsigned i = 0; i < field_values.size(); ++i) {
     builder_.CreateStore(field_values[i], builder_.CreateStructGEP(closure_type, closure, i));
   }
-  llvm::Function* body = OutlineParallelBody(op, closure_type, captured);
+  llvm::Function* body = OutlineParallelBody(op, closure_type, used);
   llvm::Value* extent = EmitCast(DataType::Int(64), op->extent.dtype(), EmitExpr(op->extent));
-  const auto visible = [this](const tir::VarNode* var) { return values_.count(var) != 0; };
-  llvm::Value* grain = EmitIndex(costs_.Grain(op, visible));
-  // A loop of one grain, or of a single iteration, needs no other thread.
-  llvm::Function* function = frame_->function;
-  auto* alone = llvm::BasicBlock::Create(llvm_, "alone", function);
-  auto* together = llvm::BasicBlock::Create(llvm_, "together", function);
-  auto* joined = llvm::BasicBlock::Create(llvm_, "joined", function);
-  builder_.CreateCondBr(builder_.CreateICmpSLE(extent, grain), alone, together);
-  builder_.SetInsertPoint(alone);
-  llvm::Value* alone_result = builder_.CreateCall(body, {closure, builder_.getInt64(0), extent});
-  builder_.CreateBr(joined);
-  builder_.SetInsertPoint(together);
+  llvm::Value* grain = EmitIndex(pieces);
   auto* type = llvm::FunctionType::get(
       builder_.getInt32Ty(), {pointer, builder_.getInt64Ty(), builder_.getInt64Ty(), pointer, pointer}, false);
-  llvm::Value* together_result =
+  llvm::Value* result =
       builder_.CreateCall(type, ContextField(0, pointer), {frame_->context, extent, grain, body, closure});
-  builder_.CreateBr(joined);
-  builder_.SetInsertPoint(joined);
-  llvm::PHINode* result = builder_.CreatePHI(builder_.getInt32Ty(), 2);
-  result->addIncoming(alone_result, alone);
-  result->addIncoming(together_result, together);
   ExitIf(builder_.CreateICmpNE(result, builder_.getInt32(0)), result);
 }
 

@@ -201,7 +201,8 @@ void KernelEmitter::EmitFor(const tir::ForNode* op) {
 }
 
 void KernelEmitter::EmitLoop(const tir::ForNode* op) {
-  if (op->loop_kind == tir::ForKind::kParallel && !frame_->parallel_body && mask_ == nullptr && !IsOne(op->extent)) {
+  if (op->loop_kind == tir::ForKind::kParallel && !frame_->parallel_body && !frame_->in_lone_loop && mask_ == nullptr &&
+      !IsOne(op->extent)) {
     return EmitParallelFor(op);
   }
   DEUTERON_CHECK(op->loop_kind != tir::ForKind::kThreadBinding)

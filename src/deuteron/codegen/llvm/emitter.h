@@ -51,7 +51,10 @@ class KernelEmitter {
   // emit_function.cc: functions and parallel loops.
   struct FrameState {
     llvm::Function* function = nullptr;
+    /// The kernel's arguments (runtime/kernel.h).
     llvm::Value* context = nullptr;
+    llvm::Value* data = nullptr;
+    llvm::Value* scalars = nullptr;
     llvm::Instruction* alloca_point = nullptr;
     /// Of CheckBounds, where what it says is put together; null if there is none.
     llvm::Value* message = nullptr;
@@ -79,12 +82,17 @@ class KernelEmitter {
     };
     std::unordered_map<const tir::VarNode*, Source> sources;
     bool parallel_body = false;
+    /// Whether what is emitted is in a parallel loop that one thread runs.
+    bool in_lone_loop = false;
     /// What shapes the registers of a matrix unit have in all of this frame but where others are set; nothing: none.
     std::optional<std::array<uint8_t, 64>> tile_shapes;
   };
   void BeginFrame(FrameState* frame, llvm::Function* function, llvm::Value* context);
   void EndFrame();
-  void BindParameters(const tir::PrimFunc& func, llvm::Value* data, llvm::Value* scalars);
+  /// Notes where the values of parameters are.
+  void PlaceParameters(const tir::PrimFunc& func);
+  /// Loads the value of a parameter in the frame; false if it is none.
+  bool BindParameter(const tir::VarNode* var);
   void MakeAliasScopes(const tir::PrimFunc& func);
   void EmitParallelFor(const tir::ForNode* op);
   llvm::Function* OutlineParallelBody(const tir::ForNode* op, llvm::StructType* closure_type,
@@ -303,6 +311,15 @@ class KernelEmitter {
   llvm::LLVMContext& llvm_;
   SharingBuilder builder_;
   FrameState* frame_ = nullptr;
+  /// Buffers, by their data variables, and scalars that are parameters: their places in `data` and in `scalars`, in
+  /// order.
+  struct Parameter {
+    tir::Var var;
+    bool is_buffer;
+    uint64_t position;
+  };
+  std::vector<Parameter> parameters_;
+  std::unordered_map<const tir::VarNode*, size_t> parameter_of_;
   /// Values of variables; pointers of buffers, by their data variables.
   std::unordered_map<const tir::VarNode*, llvm::Value*> values_;
   struct AliasScope {

@@ -29,6 +29,29 @@ Key OfAddress(llvm::GEPNoWrapFlags flags, const llvm::Type* type, const llvm::Va
   return {Operation(llvm::Instruction::GetElementPtr, flags.getRaw()), type, {pointer, index}};
 }
 
+bool IsZero(const llvm::Value* value) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  return constant != nullptr && constant->isNullValue();
+}
+
+/// What the result is if it is one of the operands; else null.
+llvm::Value* OperandOf(llvm::Instruction::BinaryOps op, llvm::Value* a, llvm::Value* b) {
+  switch (op) {
+    case llvm::Instruction::Add:
+    case llvm::Instruction::Or:
+    case llvm::Instruction::Xor:
+      if (IsZero(a)) return b;
+      [[fallthrough]];
+    case llvm::Instruction::Sub:
+    case llvm::Instruction::Shl:
+    case llvm::Instruction::LShr:
+    case llvm::Instruction::AShr:
+      return IsZero(b) ? a : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
 bool AreIntegers(const llvm::Value* value) { return value->getType()->isIntOrIntVectorTy(); }
 
 /// Nothing if an instruction is not shared: those of floats are as seldom repeated as they are expensive to compare.
@@ -100,14 +123,17 @@ llvm::Value* SharingFolder::Known(const Key& key) const {
 
 llvm::Value* SharingFolder::FoldBinOp(Binary op, Value* a, Value* b) const {
   if (Value* folded = constants_.FoldBinOp(op, a, b)) return folded;
+  if (Value* operand = OperandOf(op, a, b)) return operand;
   return Known(OfBinary(op, 0, a, b));
 }
 llvm::Value* SharingFolder::FoldExactBinOp(Binary op, Value* a, Value* b, bool exact) const {
   if (Value* folded = constants_.FoldExactBinOp(op, a, b, exact)) return folded;
+  if (Value* operand = OperandOf(op, a, b)) return operand;
   return Known(OfBinary(op, exact ? kExact : 0, a, b));
 }
 llvm::Value* SharingFolder::FoldNoWrapBinOp(Binary op, Value* a, Value* b, bool nuw, bool nsw) const {
   if (Value* folded = constants_.FoldNoWrapBinOp(op, a, b, nuw, nsw)) return folded;
+  if (Value* operand = OperandOf(op, a, b)) return operand;
   return Known(OfBinary(op, (nuw ? kNoUnsignedWrap : 0) | (nsw ? kNoSignedWrap : 0), a, b));
 }
 llvm::Value* SharingFolder::FoldCmp(llvm::CmpInst::Predicate predicate, Value* a, Value* b) const {
@@ -117,7 +143,9 @@ llvm::Value* SharingFolder::FoldCmp(llvm::CmpInst::Predicate predicate, Value* a
 llvm::Value* SharingFolder::FoldGEP(llvm::Type* type, Value* pointer, ArrayRef<Value*> indices,
                                     llvm::GEPNoWrapFlags flags) const {
   if (Value* folded = constants_.FoldGEP(type, pointer, indices, flags)) return folded;
-  return indices.size() == 1 ? Known(OfAddress(flags, type, pointer, indices[0])) : nullptr;
+  if (indices.size() != 1) return nullptr;
+  if (IsZero(indices[0]) && !indices[0]->getType()->isVectorTy()) return pointer;
+  return Known(OfAddress(flags, type, pointer, indices[0]));
 }
 llvm::Value* SharingFolder::FoldSelect(Value* condition, Value* a, Value* b) const {
   if (Value* folded = constants_.FoldSelect(condition, a, b)) return folded;

@@ -43,7 +43,7 @@ class SharedInstructions {
   std::unordered_map<Key, llvm::Instruction*, Hash> known_;
 };
 
-/// LLVM's folding of constants, and what is shared.
+/// LLVM's folding of constants, sums with zero, and what is shared.
 class SharingFolder final : public llvm::IRBuilderFolder {
  public:
   SharingFolder() = default;

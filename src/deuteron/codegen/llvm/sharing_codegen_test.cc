@@ -53,5 +53,29 @@ TEST(Codegen, CopiesKnowWhatIsChosen) {
   EXPECT_EQ(CountOf(code, "select"), 0) << code;
 }
 
+/// A function of `rows` rows, which its outer loop shares out.
+tir::PrimFunc InParallel(int64_t rows, tir::PrimFunc* plain) {
+  const te::Tensor a = te::Placeholder({I64(rows), I64(600)}, kFloat, "A");
+  const te::Tensor b = te::Placeholder({I64(rows), I64(600)}, kFloat, "B");
+  const te::Tensor sum = te::Compute(
+      {I64(rows), I64(600)}, [&](const Array<Var>& i) { return a({i[0], i[1]}) + b({i[0], i[1]}); }, "sum");
+  *plain = te::CreatePrimFunc({a, b, sum});
+  tir::Schedule s(*plain);
+  s.Parallel(s.GetLoops("sum")[0]);
+  return s.func();
+}
+
+/// Bodies of parallel loops find parameters where the kernel does, and a loop that is no two threads' work is none.
+TEST(Codegen, BodiesOfParallelLoopsTakeTheArguments) {
+  tir::PrimFunc func;
+  const std::string shared = CodeOf(InParallel(1000, &func), func);
+  EXPECT_EQ(CountOf(shared, "define "), 2) << shared;
+  EXPECT_EQ(CountOf(shared, "%closure = alloca { ptr, ptr, ptr }"), 1) << shared;
+  EXPECT_EQ(CountOf(shared, "icmp sle"), 0) << shared;
+  const std::string alone = CodeOf(InParallel(2, &func), func);
+  EXPECT_EQ(CountOf(alone, "define "), 1) << alone;
+  EXPECT_EQ(CountOf(alone, "closure"), 0) << alone;
+}
+
 }  // namespace
 }  // namespace deuteron::codegen

@@ -297,6 +297,49 @@ TEST(ScheduleRules, CodeOfFewCallsIsShort) {
   }
 }
 
+/// A softmax of rows.
+PrimFunc SoftmaxOfRows(const PrimExpr& rows, int64_t columns) {
+  const te::Tensor x = te::Placeholder({rows, I64(columns)}, kFloat, "x");
+  const IterVar k = te::ReduceAxis(I64(columns), "k");
+  const te::Tensor power = te::Compute(
+      {rows, I64(columns)}, [&](const Array<Var>& i) { return CallIntrin("exp", {x({i[0], i[1]})}); }, "power");
+  const te::Tensor sum =
+      te::Compute({rows}, [&](const Array<Var>& i) { return te::Sum(power({i[0], k->var}), {k}); }, "sum");
+  return te::CreatePrimFunc({x, te::Compute(
+                                    {rows, I64(columns)},
+                                    [&](const Array<Var>& i) {
+                                      return power({i[0], i[1]}) / sum({i[0]});
+                                    },
+                                    "softmax")});
+}
+
+/// Little work of few calls is left in loops over scalars; not where calls are many or unknown, or lengths open.
+TEST(ScheduleRules, LittleWorkOfFewCallsIsPlain) {
+  const auto rule = [](const PrimFunc& func, const std::string& calls) {
+    const ScheduledFunc scheduled = ApplyScheduleRules(func, Target::Parse("llvm -threads=2 -mcpu=x86-64-v3" + calls));
+    if (scheduled.rule == "plain") {
+      ExpectSame(func, scheduled.func, 0);
+      bool is_serial = true;
+      PostOrderVisit(scheduled.func->body, [&](const ObjectRef& node) {
+        const auto* loop = node.as<ForNode>();
+        is_serial &= loop == nullptr || loop->loop_kind == ForKind::kSerial;
+      });
+      EXPECT_TRUE(is_serial);
+    }
+    return scheduled.rule;
+  };
+  const PrimFunc small = SoftmaxOfRows(I64(16), 64);
+  EXPECT_EQ(rule(small, " -expected-calls=1"), "plain");
+  EXPECT_EQ(rule(small, " -expected-calls=4"), "plain");
+  EXPECT_EQ(rule(small, " -expected-calls=1000"), "rows");
+  EXPECT_EQ(rule(small, ""), "rows");
+  EXPECT_EQ(rule(SoftmaxOfRows(I64(1600), 640), " -expected-calls=1"), "rows");
+  EXPECT_EQ(rule(SoftmaxOfRows(Var("n", DataType::Int(64)), 64), " -expected-calls=1"), "rows");
+  // What is computed of one element alone has no stage of its own.
+  const PrimFunc relu = PointwiseConvolution(/*channels=*/1, /*filters=*/1, /*side=*/2);
+  EXPECT_EQ(rule(relu, " -expected-calls=1"), "plain");
+}
+
 /// Tiles that are transposed in registers are code for each of their vectors: what runs once has them where it is
 /// large.
 TEST(ScheduleRules, FewCallsTransposeTilesOfLargeTensors) {

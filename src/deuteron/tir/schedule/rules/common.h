@@ -135,6 +135,7 @@ Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
 std::optional<Block> EpilogueOf(const Schedule& schedule, const Block& anchor);
 
 /// The rules (see rules.cc).
+bool SchedulePlain(Schedule* schedule, const Target& target);
 bool ScheduleSelected(Schedule* schedule, const Target& target);
 bool ScheduleElementwise(Schedule* schedule, const Target& target);
 bool ScheduleAttention(Schedule* schedule, const Target& target);

@@ -14,6 +14,7 @@ namespace deuteron::tir {
 
 const std::vector<ScheduleRule>& ScheduleRules() {
   static const std::vector<ScheduleRule> rules = {
+      {"plain", "functions of little work and few calls: loops over scalars, whose code is soon made", SchedulePlain},
       {"selected", "injective functions that differ along a short axis: it is unrolled around a vector",
        ScheduleSelected},
       {"elementwise", "injective functions: everything inlined into the outputs", ScheduleElementwise},
