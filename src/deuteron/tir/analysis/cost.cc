@@ -135,23 +135,34 @@ PrimExpr ExtentOutside(const PrimExpr& extent, const Visible& visible) {
   return I64(most == arith::ConstIntBound::kPosInf ? kUnknownExtent : std::max<int64_t>(most, 1));
 }
 
+/// Sums and products of what is known are known.
+PrimExpr Sum(const PrimExpr& a, const PrimExpr& b) {
+  const auto x = AsConstInt(a), y = AsConstInt(b);
+  return x && y ? I64(*x + *y) : a + b;
+}
+PrimExpr Product(const PrimExpr& a, const PrimExpr& b) {
+  const auto x = AsConstInt(a), y = AsConstInt(b);
+  int64_t product = 0;
+  return x && y && !__builtin_mul_overflow(*x, *y, &product) ? I64(product) : a * b;
+}
+
 /// Instructions of a lowered statement.
 PrimExpr InstructionsOf(const Stmt& stmt, const Visible& visible) {
   switch (stmt->kind) {
     case StmtKind::kSeq: {
       PrimExpr total = I64(0);
       for (const Stmt& part : static_cast<const SeqStmtNode*>(stmt.get())->seq) {
-        total = total + InstructionsOf(part, visible);
+        total = Sum(total, InstructionsOf(part, visible));
       }
       return total;
     }
     case StmtKind::kFor: {
       const auto* op = static_cast<const ForNode*>(stmt.get());
-      return ExtentOutside(op->extent, visible) * (InstructionsOf(op->body, visible) + 1);
+      return Product(ExtentOutside(op->extent, visible), Sum(InstructionsOf(op->body, visible), I64(1)));
     }
     case StmtKind::kIfThenElse: {
       const auto* op = static_cast<const IfThenElseNode*>(stmt.get());
-      return InstructionsOf(op->then_case, visible) + InstructionsOf(op->condition);
+      return Sum(InstructionsOf(op->then_case, visible), I64(InstructionsOf(op->condition)));
     }
     case StmtKind::kBufferStore:
       return I64(1 + InstructionsOf(static_cast<const BufferStoreNode*>(stmt.get())->value));
@@ -163,7 +174,7 @@ PrimExpr InstructionsOf(const Stmt& stmt, const Visible& visible) {
       return InstructionsOf(static_cast<const AttrStmtNode*>(stmt.get())->body, visible);
     case StmtKind::kWhile: {
       const auto* op = static_cast<const WhileNode*>(stmt.get());
-      return kUnknownExtent * (InstructionsOf(op->body, visible) + 1);
+      return Product(I64(kUnknownExtent), Sum(InstructionsOf(op->body, visible), I64(1)));
     }
     case StmtKind::kAssert:
     case StmtKind::kAllocBuffer:
