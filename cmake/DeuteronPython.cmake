@@ -1,6 +1,6 @@
 # What the wheel of the Python package holds beside its sources (pyproject.toml): libraries, oneDNN and the command. tvm-ffi is a
 # package of its own there, so that a process has one.
-install(TARGETS deuteron_runtime deuteron deuteron_llvm deuteron_command
+install(TARGETS deuteron_runtime deuteron deuteron_llvm deuteron_command deuteron_command_library
         LIBRARY DESTINATION deuteron/lib COMPONENT python EXCLUDE_FROM_ALL
         RUNTIME DESTINATION deuteron/bin COMPONENT python EXCLUDE_FROM_ALL)
 if(TARGET deuteron_dnnl)

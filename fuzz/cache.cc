@@ -4,21 +4,22 @@
 #include <string>
 
 #include "check.h"
-#include "deuteron/driver/files_note.h"
+#include "deuteron/runtime/cache_note.h"
+#include "deuteron/runtime/checksum.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  // A line with the checksum that it has to have, so that what lies behind it is reached.
+  // With the checksum that it has to have, so that what lies before it is reached.
   if (data[0] % 4 != 0) {
-    text = text.substr(0, text.find('\n'));
-    text += "\n" + deuteron::ChecksumText(text) + "\n";
+    deuteron::runtime::Checksum checksum;
+    checksum.Add(text.data(), text.size());
+    text += deuteron::HexText(checksum.Value()) + "\n";
   }
   deuteron::AcceptsOrRefuses([&] {
-    const auto note = deuteron::ParseFilesText(text);
+    const auto note = deuteron::ParseNote(text);
     if (!note) return;
-    const auto again = deuteron::ParseFilesText(deuteron::FilesText(*note));
-    if (!again || again->key != note->key || again->files != note->files) std::abort();
+    if (deuteron::ParseNote(deuteron::TextOfNote(*note)) != note) std::abort();
   });
   return 0;
 }

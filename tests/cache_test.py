@@ -41,17 +41,23 @@ def save_model(path, scale=1.0, external=False):
 class Case:
     """A folder with a model, a cache and the result without one."""
 
-    def __init__(self, folder, external=False):
+    def __init__(self, folder, external=False, plain=False):
         self.folder = pathlib.Path(folder)
         self.cache = self.folder / "cache"
         self.model = self.folder / "model.onnx"
+        # Without a cache no second start is expected, for which another library may be the better choice.
+        self.same = [] if plain else ["--config", "expected_starts=2"]
         save_model(self.model, external=external)
-        self.expected = self.result("off")[0]
+        if plain:
+            time.sleep(2.1)
+        self.expect()
+
+    def expect(self):
+        """That of a model which no cache knows."""
+        self.expected = self.result("off" if self.same else self.folder / f"cache of {time.monotonic_ns()}")[0]
 
     def command(self, cache, out, *flags):
-        # Without a cache no second start is expected, for which another library may be the better choice.
-        same = ["--config", "expected_starts=2"]
-        return [BINARY, "run", self.model, "--threads", "1", "--output-dir", out, "--cache", cache, *same, *flags]
+        return [BINARY, "run", self.model, "--threads", "1", "--output-dir", out, "--cache", cache, *self.same, *flags]
 
     def result(self, cache=None, *flags, **process):
         """The output and the warnings of one run."""
@@ -108,9 +114,15 @@ def compile_takes_and_adds(case):
 def external_weights_are_part_of_the_key(case):
     used_again(case)
     save_model(case.model, scale=0.5, external=True)
-    case.expected = case.result("off")[0]
+    case.expect()
     case.check(0)
     assert len(case.entries()) == 2
+    # The model's file alone is as it was.
+    weights = case.folder / "w.bin"
+    weights.write_bytes(weights.read_bytes()[4:] + b"\0\0\0\0")
+    case.expect()
+    case.check(0)
+    assert len(case.entries()) == 3
 
 
 def options_are_part_of_the_key(case):
@@ -149,7 +161,7 @@ def notes_of_files(case):
         case.check(0)
         assert note.read_bytes() == whole, "not replaced"
     save_model(case.model, scale=0.5)
-    case.expected = case.result("off")[0]
+    case.expect()
     case.check(0)
     # Of an entry that is damaged, it is the model that is read.
     time.sleep(2.1)
@@ -162,6 +174,55 @@ def notes_of_files(case):
         entry.unlink()
     case.check(0)
     assert len(list(case.cache.glob("*.files"))) == 1
+
+
+def runs_need_no_compiler(case):
+    """Once a run is known, the runtime library alone does it again, as long as nothing that it depends on is another."""
+
+    def with_compiler(*flags, **environment):
+        return "libdeuteron.so" in opened(case, *flags, **environment)
+
+    assert with_compiler() and not with_compiler()
+    case.check(0)
+    [note] = case.cache.glob("*.run")
+    whole = note.read_bytes()
+    for piece in [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 40)] + [b"", whole[:-30], b"{}\n"]:
+        note.write_bytes(piece)
+        case.check(0)
+        assert note.read_bytes() == whole, "not replaced"
+    # Inputs, results and random numbers are those of the whole command.
+    given = case.folder / "x.npy"
+    np.save(given, np.random.default_rng(1).standard_normal((4, 64)).astype(np.float32))
+    for flags in [("--seed", "3"), (f"--input=x={given}",)]:
+        assert not with_compiler(*flags)
+        assert np.array_equal(case.result(None, *flags)[0], case.result(None, "--progress", "none", *flags)[0])
+    # What is wrong the whole command says.
+    for flags, status, message in [(("--input", "y=x.npy"), 2, "y"), (("--input", f"x={case.folder}/none.npy"), 2, "none.npy"), (("--seed", "-1"), 2, "--seed"),
+                                   (("--backend", "nothing"), 2, "nothing"), (("--output-dir", "/dev/null/results"), 2, "/dev/null/results")]:
+        command = [BINARY, "run", case.model, "--threads", "1", "--cache", case.cache, *flags]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        assert done.returncode == status and message in done.stderr, done
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(list(map(str, case.command(case.cache, case.folder / "out"))), stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and "cannot write to standard output" in done.stderr, done
+    # Of another folder, other threads, another machine, other libraries.
+    assert with_compiler("--backend", "none") and not with_compiler("--backend", "none")
+    assert with_compiler(DEUTERON_HOST="x86-64-v2") and with_compiler(LD_LIBRARY_PATH=str(case.folder))
+    assert not with_compiler()
+    entry = case.entries()
+    os.utime(case.model)
+    assert with_compiler() and case.entries() == entry
+    for each in case.cache.glob("*.so"):
+        each.unlink()
+    assert with_compiler()
+    # Nor does a compiled model need it.
+    compiled = case.folder / "compiled.so"
+    subprocess.run([BINARY, "compile", case.model, "-o", compiled, "--threads", "1", "--config", "expected_runs=1"], check=True, capture_output=True)
+    case.model = compiled
+    assert not with_compiler()
+    compiled.write_bytes(compiled.read_bytes()[:-1])
+    done = subprocess.run([BINARY, "run", compiled], capture_output=True, text=True)
+    assert done.returncode == 3 and "compiled.so" in done.stderr, done
 
 
 def opened(case, *flags, **environment):
@@ -179,7 +240,7 @@ def nothing_is_opened_to_compile(case):
     assert "libdeuteron_llvm.so" in opened(case, "--config", "expected_runs=0")
     again = opened(case, "--config", "expected_runs=0")
     assert "libdeuteron.so" in again and case.entry().name in again
-    needless = [name for name in again if re.match("libdeuteron_(?!runtime)|libLLVM|libdnnl", name)]
+    needless = [name for name in again if re.match("libdeuteron_(?!runtime|command)|libLLVM|libdnnl", name)]
     assert not needless, needless
     if has_library():
         # A network whose kernels are all a library's needs no LLVM, not even the first time.
@@ -311,12 +372,14 @@ def processes_share_it(case):
 
 def main():
     tests = [used_again, compile_takes_and_adds, options_are_part_of_the_key, damaged, notes_of_files, nothing_is_opened_to_compile, libraries_are_part_of_the_key, names_that_are_no_texts, cannot_be_written, read_only, stale_parts_are_removed, others_make_room, processes_share_it]
-    for test in tests:
+    plain = [used_again, damaged, runs_need_no_compiler, read_only, others_make_room, processes_share_it]
+    for test, is_plain in [(test, False) for test in tests] + [(test, True) for test in plain]:
         with tempfile.TemporaryDirectory() as folder:
-            test(Case(folder))
+            test(Case(folder, plain=is_plain))
             print(test.__name__, "passed", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        external_weights_are_part_of_the_key(Case(folder, external=True))
+    for is_plain in [False, True]:
+        with tempfile.TemporaryDirectory() as folder:
+            external_weights_are_part_of_the_key(Case(folder, external=True, plain=is_plain))
 
 
 if __name__ == "__main__":

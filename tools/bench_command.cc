@@ -7,6 +7,7 @@
 
 #include "deuteron/ir/transform/decision_log.h"
 #include "tools/commands.h"
+#include "tools/model_io.h"
 #include "tools/options.h"
 
 namespace deuteron::tools {
@@ -60,7 +61,7 @@ void Bench(BenchOptions options) {
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   double compile_ms = 0;
   const Executable executable = LoadExecutable(options.model, &compile_ms);
-  const auto by_name = MakeInputs(executable, options.inputs, options.model.shapes, 0);
+  const auto by_name = MakeInputs(*executable.runtime(), options.inputs, options.model.shapes, 0);
   std::vector<Tensor> inputs;
   for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
   std::vector<double> times = Measure(executable, inputs, options.seconds);

@@ -10,6 +10,7 @@
 #include "deuteron/support/error.h"
 #include "deuteron/support/write_file.h"
 #include "tools/commands.h"
+#include "tools/model_io.h"
 #include "tools/options.h"
 #include "tools/pass_instruments.h"
 

@@ -5,6 +5,7 @@
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/support/printable.h"
 #include "tools/commands.h"
+#include "tools/model_io.h"
 #include "tools/options.h"
 
 namespace deuteron::tools {

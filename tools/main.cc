@@ -1,11 +1,13 @@
 /// \file
 /// The command `deuteron`.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 
@@ -13,7 +15,7 @@
 #include "deuteron/support/cgroup.h"
 #include "deuteron/support/sanitizers.h"
 #include "deuteron/support/stack.h"
-#include "tools/commands.h"
+#include "tools/known_run.h"
 
 namespace {
 
@@ -38,6 +40,22 @@ void KeepToCgroup() {
   setrlimit(RLIMIT_DATA, &limit);
 }
 
+/// All of the command: its library, and the compiler with it, is opened here.
+int RunCommand(int argc, char** argv) {
+  void* library = dlopen("libdeuteron_command.so", RTLD_LAZY | RTLD_GLOBAL);
+  auto* const run = library == nullptr
+                        ? nullptr
+                        : reinterpret_cast<int (*)(int, const char* const*)>(dlsym(library, "DeuteronRunCommand"));
+  if (run != nullptr) return run(argc, argv);
+  std::fprintf(stderr, "deuteron: cannot open the command's library: %s\n", dlerror());
+  return 1;
+}
+
+int Run(int argc, char** argv) {
+  const auto plain = deuteron::tools::ParsePlainRun(argc, argv);
+  return plain && deuteron::tools::RunKnown(*plain) ? 0 : RunCommand(argc, argv);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -47,7 +65,7 @@ int main(int argc, char** argv) {
   KeepToCgroup();
   // Kernels of long chains are expressions of some thousand levels.
   deuteron::RaiseMainStackLimit(size_t{120} << 20);
-  const int status = deuteron::tools::RunCommand(argc, argv);
+  const int status = Run(argc, argv);
   // All is written. To take apart what libraries and threads hold takes a twentieth of the time of a small network, and
   // the system does it at once; tools that look at what is left at the end want to see it.
   if (DEUTERON_ADDRESS_SANITIZER == 0 && DEUTERON_THREAD_SANITIZER == 0) std::_Exit(status);

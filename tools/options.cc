@@ -17,26 +17,17 @@
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/driver/custom_libraries.h"
-#include "deuteron/driver/random_tensor.h"
 #include "deuteron/driver/read_module.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/npy.h"
 #include "deuteron/support/printable.h"
+#include "tools/model_io.h"
 #include "tools/pass_instruments.h"
 
 namespace deuteron::tools {
 namespace {
-
-/// "NAME=VALUE" split at the first '='.
-std::pair<std::string, std::string> SplitPair(const std::string& text, const char* flag, const char* form) {
-  const size_t position = text.find('=');
-  if (position == std::string::npos || position == 0) {
-    DEUTERON_THROW(UsageError) << flag << " takes " << form << ", not \"" << text << "\"";
-  }
-  return {text.substr(0, position), text.substr(position + 1)};
-}
 
 std::string ReadAll(std::istream& in) {
   std::ostringstream text;
@@ -224,6 +215,8 @@ void CheckIsSource(const ModelOptions& options) {
   if (options.model.ends_with(".py") && !options.shapes.empty()) ThrowStatesItsShapes(options.model);
 }
 
+}  // namespace
+
 onnx::ImportOptions ToImportOptions(const ModelOptions& options, std::vector<IRModule> custom) {
   return {.shapes = ParseShapes(options.shapes),
           .all_values = options.all_values,
@@ -231,8 +224,6 @@ onnx::ImportOptions ToImportOptions(const ModelOptions& options, std::vector<IRM
           .warn = PrintWarning,
           .limits = ParseLimits(options.limits)};
 }
-
-}  // namespace
 
 void PrintWarning(const std::string& message) {
   std::fprintf(stderr, "warning: %s\n", PrintableLines(message).c_str());
@@ -278,29 +269,6 @@ CompileOptions ToCompileOptions(const ModelOptions& options) {
   compile.limits = ParseLimits(options.limits);
   compile.warn = PrintWarning;
   return compile;
-}
-
-std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes) {
-  std::map<std::string, std::vector<int64_t>> parsed;
-  for (const std::string& text : shapes) {
-    const auto [name, dims] = SplitPair(text, "--shape", "NAME=1,3,224,224");
-    std::vector<int64_t> values;
-    std::istringstream stream(dims);
-    for (std::string dim; std::getline(stream, dim, ',');) {
-      char* end = nullptr;
-      errno = 0;
-      const int64_t value = std::strtoll(dim.c_str(), &end, 10);
-      if (dim.empty() || *end != '\0' || errno != 0 || value < 0) {
-        DEUTERON_THROW(UsageError) << "--shape " << text << ": \"" << dim << "\" is no dimension";
-      }
-      values.push_back(value);
-    }
-    const auto [it, is_new] = parsed.emplace(name, values);
-    if (!is_new && it->second != values) {
-      DEUTERON_THROW(UsageError) << "--shape " << text << ": another one is given for '" << name << "'";
-    }
-  }
-  return parsed;
 }
 
 void CheckShapes(const Executable& executable, const std::map<std::string, std::vector<int64_t>>& shapes) {
@@ -413,52 +381,6 @@ void TakeSequencesApart(std::vector<std::string>* files, std::vector<std::string
     shapes->push_back(name + "=" + std::to_string(count));
   }
   *files = std::move(taken);
-}
-
-std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std::vector<std::string>& files,
-                                         const std::vector<std::string>& shapes, uint64_t seed) {
-  std::map<std::string, Tensor> inputs;
-  for (const std::string& file : files) {
-    const auto [name, path] = SplitPair(file, "--input", "NAME=FILE.npy");
-    // What numpy has no name for is of the input's dtype.
-    std::optional<DLDataType> dtype;
-    for (const TensorInfo& info : executable.inputs()) {
-      if (info.name == name) dtype = info.dtype;
-    }
-    if (!inputs.emplace(name, ReadNpy(path, dtype)).second) {
-      DEUTERON_THROW(UsageError) << "--input " << name << " is given twice";
-    }
-  }
-  const auto given = ParseShapes(shapes);
-  std::mt19937_64 random(seed);
-  // A symbol takes the size it has in a given input, else what --shape says of an input or of it, else 1.
-  std::map<std::string, int64_t> symbols;
-  const auto bind = [&](const TensorInfo& info, const std::vector<int64_t>& dims) {
-    for (size_t axis = 0; axis < info.shape.size() && axis < dims.size(); ++axis) {
-      if (info.shape[axis] < 0) symbols.emplace(info.symbols[axis], dims[axis]);
-    }
-  };
-  for (const TensorInfo& info : executable.inputs()) {
-    if (auto it = inputs.find(info.name); it != inputs.end()) {
-      bind(info, {it->second.shape().begin(), it->second.shape().end()});
-    } else if (auto shape = given.find(info.name); shape != given.end()) {
-      bind(info, shape->second);
-    }
-  }
-  for (const auto& [name, dims] : given) {
-    if (dims.size() == 1) symbols.emplace(name, dims[0]);
-  }
-  for (const TensorInfo& info : executable.inputs()) {
-    if (inputs.count(info.name) != 0) continue;
-    std::vector<int64_t> shape = info.shape;
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      if (shape[axis] >= 0) continue;
-      auto it = symbols.find(info.symbols[axis]);
-      shape[axis] = it == symbols.end() ? 1 : it->second;
-    }
-    inputs.emplace(info.name, RandomTensor(shape, info.dtype, &random));
-  }
-  return inputs;
 }
 
 }  // namespace deuteron::tools

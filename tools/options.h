@@ -10,6 +10,7 @@
 
 #include "deuteron/driver/compile.h"
 #include "deuteron/driver/verify.h"
+#include "deuteron/frontend/onnx/import.h"
 
 namespace deuteron::tools {
 
@@ -76,6 +77,8 @@ std::string ReadText(const std::string& path);
 IRModule LoadModule(const ModelOptions& options);
 /// A UsageError: --shape was given with a module as text.
 [[noreturn]] void ThrowStatesItsShapes(const std::string& model);
+/// What the flags mean to ReadModule, with the modules of --custom.
+onnx::ImportOptions ToImportOptions(const ModelOptions& options, std::vector<IRModule> custom);
 /// What the flags mean to Compile.
 CompileOptions ToCompileOptions(const ModelOptions& options);
 
@@ -107,9 +110,6 @@ CustomFiles ReadCustomFiles(const std::vector<std::string>& files);
 /// On standard error.
 void PrintWarning(const std::string& message);
 
-/// "NAME=1,3,224,224" → {NAME, dims}; a UsageError otherwise.
-std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes);
-
 /// A UsageError unless an artefact has the inputs and the symbolic dimensions that `shapes` are given for, and they can
 /// have these.
 void CheckShapes(const Executable& executable, const std::map<std::string, std::vector<int64_t>>& shapes);
@@ -117,10 +117,5 @@ void CheckShapes(const Executable& executable, const std::map<std::string, std::
 /// Sequences and optionals of --input, "NAME=FOLDER": their elements, "NAME[0]=FOLDER/0.npy", …, with --shape for them,
 /// and for the length.
 void TakeSequencesApart(std::vector<std::string>* files, std::vector<std::string>* shapes);
-
-/// Inputs from `files` ("NAME=FILE.npy"), the rest random from `seed` (driver/random_tensor.h); symbolic
-/// dimensions from `shapes`, else 1.
-std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std::vector<std::string>& files,
-                                         const std::vector<std::string>& shapes, uint64_t seed);
 
 }  // namespace deuteron::tools

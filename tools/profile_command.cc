@@ -6,6 +6,7 @@
 #include "deuteron/driver/report/profile.h"
 #include "deuteron/support/write_file.h"
 #include "tools/commands.h"
+#include "tools/model_io.h"
 #include "tools/options.h"
 
 namespace deuteron::tools {
@@ -27,7 +28,7 @@ void Profile(ProfileOptions options) {
   }
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   const Executable executable = LoadExecutable(options.model);
-  const auto by_name = MakeInputs(executable, options.inputs, options.model.shapes, options.seed);
+  const auto by_name = MakeInputs(*executable.runtime(), options.inputs, options.model.shapes, options.seed);
   std::vector<Tensor> inputs;
   for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
   const report::ProfileResult profile = report::Profile(executable, inputs, options.seconds);

@@ -1,22 +1,18 @@
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
+#include "deuteron/driver/compile_cache.h"
 #include "deuteron/frontend/onnx/import.h"
-#include "deuteron/support/npy.h"
-#include "deuteron/support/printable.h"
 #include "deuteron/support/write_file.h"
 #include "tools/commands.h"
-#include "tools/file_name.h"
+#include "tools/known_run.h"
+#include "tools/model_io.h"
 #include "tools/options.h"
 
 namespace deuteron::tools {
@@ -31,42 +27,6 @@ struct RunOptions {
   std::string dump_dir;
 };
 
-/// NAME.npy for each output; for an element of a sequence, NAME[0], NAME/0.npy. The first of several that are then the
-/// same keeps its name, others get "_1", "_2".
-std::vector<std::filesystem::path> OutputPaths(const std::vector<TensorInfo>& outputs) {
-  std::vector<std::filesystem::path> paths;
-  std::unordered_set<std::string> taken;
-  for (const TensorInfo& info : outputs) {
-    const std::string& name = info.name;
-    const size_t open = name.rfind('[');
-    const bool is_element = open != std::string::npos && open > 0 && name.size() > open + 2 && name.back() == ']' &&
-                            name.find_first_not_of("0123456789", open + 1) == name.size() - 1;
-    const std::filesystem::path plain = is_element ? std::filesystem::path(FileName(name.substr(0, open))) /
-                                                         name.substr(open + 1, name.size() - open - 2)
-                                                   : std::filesystem::path(FileName(name));
-    std::string path = plain.string();
-    for (int number = 1; !taken.insert(path).second; ++number) path = plain.string() + "_" + std::to_string(number);
-    paths.emplace_back(path + ".npy");
-  }
-  return paths;
-}
-
-std::string ShapeText(const Tensor& tensor) {
-  std::string text = "(";
-  for (int64_t dim : tensor.shape()) text += (text.size() > 1 ? ", " : "") + std::to_string(dim);
-  return text + ")";
-}
-
-void WriteTensor(const std::filesystem::path& path, const Tensor& tensor) {
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) {
-    DEUTERON_THROW(UsageError) << "cannot make the directory " << path.parent_path().string() << ": "
-                               << error.message();
-  }
-  WriteNpy(path.string(), tensor);
-}
-
 /// Whether `name` is that of a result of the model, or of an element of a sequence that is one.
 bool IsResult(const onnx::ModelSummary& model, const std::string& name) {
   return std::any_of(model.outputs.begin(), model.outputs.end(),
@@ -78,6 +38,21 @@ bool IsResult(const onnx::ModelSummary& model, const std::string& name) {
 const Executable& KeepToTheEnd(Executable executable) {
   static auto* const kept = new std::list<Executable>();
   return kept->emplace_back(std::move(executable));
+}
+
+/// Notes what was run, if it is of the runs that notes know and was not run by one.
+void RememberRun(const RunOptions& options) {
+  for (const CLI::Option* option : options.model.verb->get_options()) {
+    const std::string name = option->get_name();
+    const bool is_known = name == "MODEL" || name == "--backend" || name == "--threads" || name == "--shape" ||
+                          name == "--cache" || name == "--input" || name == "--output-dir" || name == "--seed";
+    if (!is_known && option->count() > 0) return;
+  }
+  const ModelOptions& model = options.model;
+  if (!model.model.ends_with(".onnx")) return;
+  const PlainRun run{
+      .model = model.model, .backend = model.compile.backend, .threads = model.compile.threads, .shapes = model.shapes};
+  NoteRun(NameOfRun(run), model.model, ToImportOptions(model, {}), ToCompileOptions(model));
 }
 
 void Run(RunOptions options) {
@@ -98,20 +73,20 @@ void Run(RunOptions options) {
   }
   const Executable& executable = KeepToTheEnd(LoadExecutable(options.model));
   const std::vector<Tensor> outputs =
-      executable.Run(MakeInputs(executable, options.inputs, options.model.shapes, options.seed));
-  const std::vector<std::filesystem::path> paths = OutputPaths(executable.outputs());
+      executable.Run(MakeInputs(*executable.runtime(), options.inputs, options.model.shapes, options.seed));
+  const std::vector<std::string>& names = executable.runtime()->OutputNames("main");
+  const std::vector<std::filesystem::path> paths = OutputPaths(names);
   nlohmann::json order = nlohmann::json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const TensorInfo& info = executable.outputs()[i];
     if (dumps) {
       WriteTensor(options.dump_dir / paths[i], outputs[i]);
-      order.push_back({{"name", info.name}, {"file", paths[i].string()}});
-      if (!IsResult(*model, info.name)) continue;
+      order.push_back({{"name", names[i]}, {"file", paths[i].string()}});
+      if (!IsResult(*model, names[i])) continue;
     }
-    std::printf("%s: %s %s\n", Printable(info.name).c_str(), info.dtype.ToString().c_str(),
-                ShapeText(outputs[i]).c_str());
+    std::fputs(LineOf(names[i], outputs[i]).c_str(), stdout);
     if (!options.output_dir.empty()) WriteTensor(options.output_dir / paths[i], outputs[i]);
   }
+  RememberRun(options);
   if (!dumps) return;
   WriteFile(options.dump_dir + "/" + kOrderFile, order.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
   std::fprintf(stderr, "wrote %zu tensors to %s\n", outputs.size(), options.dump_dir.c_str());

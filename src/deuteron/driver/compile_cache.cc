@@ -7,19 +7,16 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <tuple>
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/codegen/machine_code.h"
-#include "deuteron/driver/files_note.h"
+#include "deuteron/runtime/cache_note.h"
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/printer.h"
-#include "deuteron/support/environment.h"
 #include "deuteron/support/executable_memory.h"
 #include "deuteron/support/safetensors.h"
 #include "deuteron/support/shared_library.h"
@@ -30,9 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSuffix = ".so";
-/// Of notes of the files that an entry was made from.
-constexpr const char* kFilesSuffix = ".files";
 /// What is still a part after that time was left by a process that was killed.
 constexpr auto kLongestWrite = std::chrono::hours(1);
 
@@ -44,28 +38,14 @@ std::string IdentityOfFile(const std::string& path) {
          std::to_string(status.st_mtim.tv_nsec);
 }
 
+std::string FileOfBuild() { return LibraryOf(reinterpret_cast<const void*>(&FileOfBuild)); }
+
 /// Of the files that this code and the generator of machine code are loaded from.
 const std::vector<std::string>& IdentityOfBuild() {
   static const auto* identity =
-      new std::vector<std::string>{IdentityOfFile(LibraryOf(reinterpret_cast<const void*>(&IdentityOfBuild))),
-                                   IdentityOfFile(codegen::GeneratorFile())};
+      new std::vector<std::string>{IdentityOfFile(FileOfBuild()), IdentityOfFile(codegen::GeneratorFile())};
   return *identity;
 }
-
-/// Takes texts apart from each other by their lengths.
-class KeyText {
- public:
-  void Add(const std::string& part) { text_ += std::to_string(part.size()) + ":" + part; }
-  void Add(int64_t number) { Add(std::to_string(number)); }
-  void Add(const std::vector<std::string>& parts) {
-    Add(static_cast<int64_t>(parts.size()));
-    for (const std::string& part : parts) Add(part);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 /// What compiling depends on beside the module.
 KeyText OptionsText(const CompileOptions& options, const Target& target) {
@@ -87,20 +67,17 @@ KeyText OptionsText(const CompileOptions& options, const Target& target) {
   // Only of libraries that may be asked: to see whether one is there takes to load it where its files do not tell.
   for (const backend::Backend& backend : backend::AllBackends()) {
     if (!backend::IsAsked(backend, options.backend)) continue;
-    const std::string files = runtime::PluginFiles(backend.name);
-    key.Add({backend.name, files, files.empty() && backend.codegen.missing ? backend.codegen.missing() : ""});
+    const auto files = runtime::PluginFiles(backend.name);
+    const bool is_there = files && files->front().size > 0;
+    key.Add({backend.name, !is_there && backend.codegen.missing ? backend.codegen.missing() : ""});
+    for (const FileState& file : files.value_or(std::vector<FileState>())) {
+      key.Add({std::to_string(file.device), std::to_string(file.inode), std::to_string(file.size),
+               std::to_string(file.modified), std::to_string(file.changed)});
+    }
   }
   // Where it is 0, no library that writes code as it runs can be used.
   key.Add(static_cast<int64_t>(MayExecuteWhatItWrites()));
   return key;
-}
-
-/// A note, or nothing if there is none that can be read.
-std::optional<FilesNote> ReadFilesNote(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return ParseFilesText(text.str());
 }
 
 /// The file or folder that a path leads to when this is made. Held, so that the system gives its number to no other.
@@ -128,15 +105,6 @@ class Held {
 
 }  // namespace
 
-std::string DefaultCacheFolder() {
-  if (const std::string folder = EnvironmentVariable("DEUTERON_CACHE"); !folder.empty())
-    return folder == "off" ? "" : folder;
-  // A relative path there is to be ignored (XDG Base Directory Specification).
-  const std::string cache = EnvironmentVariable("XDG_CACHE_HOME"), home = EnvironmentVariable("HOME");
-  if (fs::path(cache).is_absolute()) return cache + "/deuteron";
-  return home.empty() ? "" : home + "/.cache/deuteron";
-}
-
 std::string CacheKey(const IRModule& module, const CompileOptions& options, const Target& target) {
   NamedTensors tensors;
   KeyText key = OptionsText(options, target);
@@ -147,7 +115,7 @@ std::string CacheKey(const IRModule& module, const CompileOptions& options, cons
         static_cast<size_t>(runtime::TensorBytes({tensor.shape().begin(), tensor.shape().end()}, tensor.dtype()));
     weights.Add(static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset(), bytes);
   }
-  return ChecksumText(key.text()) + HexText(weights.Value());
+  return key.Checksum() + HexText(weights.Value());
 }
 
 std::string FilesKey(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options,
@@ -165,10 +133,10 @@ std::string FilesKey(const std::string& path, const onnx::ImportOptions& import,
   key.Add(static_cast<int64_t>(import.all_values));
   key.Add(static_cast<int64_t>(import.limits.has_value()));
   for (const LimitRow& limit : AllLimits()) key.Add(import.limits.value_or(CurrentLimits()).*limit.field);
-  return ChecksumText(key.text());
+  return key.Checksum();
 }
 
-std::string CompileCache::PathOf(const std::string& key) const { return folder_ + "/" + key + kSuffix; }
+std::string CompileCache::PathOf(const std::string& key) const { return folder_ + "/" + key + kEntrySuffix; }
 
 void CompileCache::Warn(const std::string& what) {
   if (warn_) warn_("the cache of compiled models " + folder_ + ": " + what);
@@ -230,24 +198,31 @@ std::optional<Executable> CompileCache::Store(const std::string& key, int thread
   }
 }
 
+std::optional<CacheNote> CompileCache::NoteOfFiles(const std::string& name) const {
+  std::optional<CacheNote> note = ReadNote(folder_ + "/" + name + kFilesSuffix);
+  return note && note->Holds() ? note : std::nullopt;
+}
+
 std::string CompileCache::KeyOfFiles(const std::string& name) const {
-  const std::optional<FilesNote> note = ReadFilesNote(folder_ + "/" + name + kFilesSuffix);
-  if (!note) return "";
-  for (const FileState& then : note->files) {
-    if (FileState::Of(then.path) != then) return "";
-  }
-  return note->key;
+  const std::optional<CacheNote> note = NoteOfFiles(name);
+  return note ? note->key : "";
 }
 
 void CompileCache::RememberFiles(const std::string& name, const std::vector<FileState>& files, const std::string& key) {
   std::error_code error;
   if (!fs::exists(PathOf(key), error)) return;
-  const std::string path = folder_ + "/" + name + kFilesSuffix, part = UnfinishedName(path);
+  WriteNote(name + kFilesSuffix, {key, files});
+}
+
+void CompileCache::WriteNote(const std::string& file, const CacheNote& note) const {
+  const std::string path = folder_ + "/" + file, part = UnfinishedName(path);
+  if (ReadNote(path) == note) return;
+  std::error_code error;
   try {
-    WriteFile(part, FilesText({key, files}));
+    WriteFile(part, TextOfNote(note));
     fs::rename(part, path, error);
   } catch (const ffi::Error&) {
-    // Of a folder that is read only, say: the files are read the next time.
+    // Of a folder that is read only, say.
   }
   fs::remove(part, error);
 }
@@ -263,10 +238,10 @@ void CompileCache::RemoveOldest(const std::string& newest) {
     if (error) continue;
     if (path.extension() == kUnfinishedSuffix && fs::file_time_type::clock::now() - used > kLongestWrite) {
       fs::remove(path, error);
-    } else if (path.extension() == kFilesSuffix) {
-      const auto note = ReadFilesNote(path.string());
+    } else if (path.extension() == kFilesSuffix || path.extension() == kRunSuffix) {
+      const auto note = ReadNote(path.string());
       if (!note || !fs::exists(PathOf(note->key), error)) fs::remove(path, error);
-    } else if (path.extension() == kSuffix) {
+    } else if (path.extension() == kEntrySuffix) {
       total += bytes;
       if (path != newest) entries.emplace_back(used, path.string(), bytes);
     }
@@ -277,6 +252,22 @@ void CompileCache::RemoveOldest(const std::string& newest) {
     fs::remove(path, error);
     total -= bytes;
   }
+}
+
+void NoteRun(const std::string& name, const std::string& path, const onnx::ImportOptions& import,
+             const CompileOptions& options) {
+  if (options.cache.empty()) return;
+  const CompileCache cache(options.cache, options.cache_bytes, nullptr);
+  auto note = cache.NoteOfFiles(FilesKey(path, import, options, Target::Parse(options.target, options.threads)));
+  if (!note) return;
+  for (const std::string& file : {FileOfBuild(), codegen::GeneratorFile()}) note->files.push_back(FileState::Of(file));
+  for (const backend::Backend& backend : backend::AllBackends()) {
+    if (!backend::IsAsked(backend, options.backend)) continue;
+    const auto files = runtime::PluginFiles(backend.name);
+    if (!files) return;
+    note->files.insert(note->files.end(), files->begin(), files->end());
+  }
+  cache.WriteNote(name + kRunSuffix, *note);
 }
 
 }  // namespace deuteron

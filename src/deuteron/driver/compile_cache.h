@@ -9,6 +9,7 @@
 
 #include "deuteron/driver/compile.h"
 #include "deuteron/frontend/onnx/import.h"
+#include "deuteron/runtime/cache_note.h"
 #include "deuteron/support/mapped_file.h"
 #include "deuteron/target/target.h"
 
@@ -23,9 +24,9 @@ std::string CacheKey(const IRModule& module, const CompileOptions& options, cons
 std::string FilesKey(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options,
                      const Target& target);
 
-/// A folder of artefacts KEY.so, and of notes NAME.files of what they were made from. Processes share it: an entry has
-/// its name once it is whole, and is never changed. Where the folder cannot be used it holds nothing; what is wrong
-/// with it is told once.
+/// A folder of artefacts KEY.so, and of notes NAME.files of what they were made from, NAME.run of what ran them.
+/// Processes share it: an entry has its name once it is whole, and is never changed. Where the folder cannot be used it
+/// holds nothing; what is wrong with it is told once.
 class CompileCache {
  public:
   CompileCache(std::string folder, int64_t most_bytes, std::function<void(const std::string&)> warn)
@@ -40,10 +41,15 @@ class CompileCache {
   std::optional<Executable> Store(const std::string& key, int threads,
                                   const std::function<void(const std::string& path)>& write);
 
-  /// The key of what was made from files that are as they were then; empty if there is none, or one has changed.
+  /// The note of what was made from files that are as they were then; nothing if there is none, or one has changed.
+  std::optional<CacheNote> NoteOfFiles(const std::string& name) const;
+  /// Its key; empty if there is none.
   std::string KeyOfFiles(const std::string& name) const;
   /// Notes that for KeyOfFiles, if there is an entry of that key.
   void RememberFiles(const std::string& name, const std::vector<FileState>& files, const std::string& key);
+
+  /// Writes a note, unless it is there. What cannot be written is found out again the next time.
+  void WriteNote(const std::string& file, const CacheNote& note) const;
 
  private:
   std::string PathOf(const std::string& key) const;
@@ -54,5 +60,10 @@ class CompileCache {
   int64_t most_bytes_;
   std::function<void(const std::string&)> warn_;
 };
+
+/// Notes as NAME.run what CompileFile gives for these arguments, and all files that this depends on, if the cache
+/// knows: for the next run of it, which needs no compiler (tools/known_run.h).
+void NoteRun(const std::string& name, const std::string& path, const onnx::ImportOptions& import,
+             const CompileOptions& options);
 
 }  // namespace deuteron

@@ -11,7 +11,6 @@
 #include "deuteron/driver/demanded_extents.h"
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/main_slice.h"
-#include "deuteron/driver/random_tensor.h"
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/interpreter/scalar.h"
 #include "deuteron/ir/expr_functor.h"
@@ -23,6 +22,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/instance.h"
+#include "deuteron/runtime/random_tensor.h"
 #include "deuteron/support/element.h"
 
 namespace deuteron {

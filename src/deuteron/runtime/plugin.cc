@@ -256,17 +256,12 @@ std::string PluginAbsence(const std::string& name) {
   return IsPluginName(name) && !FindBeside(ThisLibrary(), FileOf(name)).empty() ? "" : PluginProblem(name);
 }
 
-std::string PluginFiles(const std::string& name) {
-  if (!IsPluginName(name)) return "";
+std::optional<std::vector<FileState>> PluginFiles(const std::string& name) {
+  if (!IsPluginName(name)) return std::nullopt;
   const std::string path = FindBeside(ThisLibrary(), FileOf(name));
-  const auto files = path.empty() ? std::nullopt : FilesOfLibrary(path);
-  std::string text;
-  for (const FileState& file : files.value_or(std::vector<FileState>())) {
-    for (const uint64_t part : {file.device, file.inode, file.size, static_cast<uint64_t>(file.modified),
-                                static_cast<uint64_t>(file.changed)})
-      text += std::to_string(part) + " ";
-  }
-  return text;
+  if (!path.empty()) return FilesOfLibrary(path);
+  const std::string runtime = LibraryOf(ThisLibrary());
+  return std::vector{FileState::Of(runtime.substr(0, runtime.rfind('/') + 1) + FileOf(name))};
 }
 
 void OpenPluginAhead(const std::string& name) {

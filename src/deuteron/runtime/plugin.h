@@ -31,11 +31,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "deuteron/runtime/program.h"
+#include "deuteron/support/mapped_file.h"
 
 extern "C" {
 
@@ -84,9 +86,9 @@ std::string PluginProblem(const std::string& name);
 /// The same as far as can be told at once: the file is looked for, and not loaded where it lies beside the runtime.
 std::string PluginAbsence(const std::string& name);
 
-/// A text that changes with the files that the plugin `name` is, or would be, read from, those of its library among
-/// them; empty if there is no such file, or only opening it can tell.
-std::string PluginFiles(const std::string& name);
+/// The files that the plugin `name` would be read from, those of its library among them; of one that does not lie
+/// beside the runtime the one that would. Nothing if only opening it can tell.
+std::optional<std::vector<FileState>> PluginFiles(const std::string& name);
 
 /// What the plugin `name` calls its library and the version of it that is there, "oneDNN 3.2.0"; empty if it does not
 /// say so, or cannot be used.

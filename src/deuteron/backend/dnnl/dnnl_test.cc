@@ -6,11 +6,11 @@
 #include <thread>
 
 #include "deuteron/backend/partition.h"
-#include "deuteron/driver/random_tensor.h"
 #include "deuteron/driver/report/profile.h"
 #include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/runtime/random_tensor.h"
 #include "deuteron/target/target.h"
 #include "deuteron/testing/library_test_util.h"
 

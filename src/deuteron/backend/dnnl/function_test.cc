@@ -7,11 +7,11 @@
 #include <optional>
 #include <random>
 
-#include "deuteron/driver/random_tensor.h"
 #include "deuteron/relax/transform/memory/passes.h"
 #include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/runtime/random_tensor.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/target/target.h"

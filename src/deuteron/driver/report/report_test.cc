@@ -14,13 +14,13 @@
 #include <sstream>
 
 #include "deuteron/driver/pass_registry.h"
-#include "deuteron/driver/random_tensor.h"
 #include "deuteron/driver/report/decision_json.h"
 #include "deuteron/driver/report/explain.h"
 #include "deuteron/driver/report/profile.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/driver/report/text_table.h"
 #include "deuteron/driver/report/write.h"
+#include "deuteron/runtime/random_tensor.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/support/limits.h"
 

@@ -5,12 +5,12 @@
 #include <random>
 #include <vector>
 
-#include "deuteron/ir/dtype.h"
+#include "deuteron/runtime/tensor.h"
 
 namespace deuteron {
 
 /// Floats standard normal (those that std::normal_distribution<double> draws), integers of 32 and 64 bits 0 or 1 (so
 /// that they index), others uniform in [0, 100), booleans 0 or 1. An UnsupportedError for other dtypes.
-Tensor RandomTensor(const std::vector<int64_t>& shape, DataType dtype, std::mt19937_64* random);
+Tensor RandomTensor(const std::vector<int64_t>& shape, DLDataType dtype, std::mt19937_64* random);
 
 }  // namespace deuteron

@@ -1,12 +1,11 @@
-#include "deuteron/driver/random_tensor.h"
+#include "deuteron/runtime/random_tensor.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "deuteron/ir/scalar_format.h"
-#include "deuteron/runtime/tensor.h"
 #include "deuteron/support/element.h"
+#include "deuteron/support/error.h"
 
 namespace deuteron {
 namespace {
@@ -48,10 +47,10 @@ void DrawNormal(int64_t count, std::mt19937_64* random, Store&& store) {
 
 }  // namespace
 
-Tensor RandomTensor(const std::vector<int64_t>& shape, DataType dtype, std::mt19937_64* random) {
+Tensor RandomTensor(const std::vector<int64_t>& shape, DLDataType dtype, std::mt19937_64* random) {
   Tensor tensor = runtime::AllocTensor(shape, dtype);
   const int64_t count = tensor.numel();
-  std::uniform_int_distribution<int> integer(0, dtype.bits() >= 32 ? 1 : 99);
+  std::uniform_int_distribution<int> integer(0, dtype.bits >= 32 ? 1 : 99);
   const auto fill = [&](auto* data, auto&& draw) {
     for (int64_t i = 0; i < count; ++i) data[i] = static_cast<std::remove_reference_t<decltype(*data)>>(draw());
   };
@@ -61,31 +60,32 @@ Tensor RandomTensor(const std::vector<int64_t>& shape, DataType dtype, std::mt19
                [&to](double number) { *to++ = static_cast<std::remove_reference_t<decltype(*to)>>(number); });
   };
   const auto draw_int = [&] { return integer(*random); };
-  if (dtype.is_bool()) {
+  if (dtype.code == kDLBool) {
     fill(static_cast<uint8_t*>(data), [&] { return integer(*random) % 2; });
-  } else if (FindFloatFormat(dtype) != nullptr) {
+  } else if (const FloatFormat* format = FindFloatFormat(dtype)) {
     auto* element = static_cast<char*>(data);
     DrawNormal(count, random, [&](double number) {
-      StoreFloat(element, dtype, RoundToFormat(dtype, number));
-      element += dtype.bytes();
+      StoreFloat(element, dtype, format->Round(number));
+      element += (dtype.bits * dtype.lanes + 7) / 8;
     });
-  } else if (dtype.is_float() && dtype.bits() == 32) {
+  } else if (dtype.code == kDLFloat && dtype.bits == 32) {
     fill_normal(static_cast<float*>(data));
-  } else if (dtype.is_float() && dtype.bits() == 64) {
+  } else if (dtype.code == kDLFloat && dtype.bits == 64) {
     fill_normal(static_cast<double*>(data));
-  } else if (dtype.bits() < 8) {
-    std::uniform_int_distribution<int> code(0, (1 << dtype.bits()) - 1);
+  } else if (dtype.bits < 8) {
+    std::uniform_int_distribution<int> code(0, (1 << dtype.bits) - 1);
     fill(static_cast<uint8_t*>(data), [&] { return code(*random); });
-  } else if (dtype.bits() == 8) {
+  } else if (dtype.bits == 8) {
     fill(static_cast<uint8_t*>(data), draw_int);
-  } else if (dtype.bits() == 16) {
+  } else if (dtype.bits == 16) {
     fill(static_cast<uint16_t*>(data), draw_int);
-  } else if (dtype.bits() == 32) {
+  } else if (dtype.bits == 32) {
     fill(static_cast<uint32_t*>(data), draw_int);
-  } else if (dtype.bits() == 64) {
+  } else if (dtype.bits == 64) {
     fill(static_cast<uint64_t*>(data), draw_int);
   } else {
-    DEUTERON_THROW(UnsupportedError) << "random input of dtype " << dtype << "; give it with --input";
+    DEUTERON_THROW(UnsupportedError) << "random input of dtype " << tvm::ffi::DLDataTypeToString(dtype)
+                                     << "; give it with --input";
   }
   return tensor;
 }
