@@ -21,6 +21,7 @@
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/fusion/row_kernels.h"
 #include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
@@ -141,6 +142,7 @@ IRModule Compilation::ToShared(IRModule imported, bool meanwhile) {
 
 IRModule Compilation::ToFused(IRModule shared) {
   const GiveBackMemory at_the_end;
+  const relax::fusion::RowSummaries summaries;
   IRModule module = Run("fuse", "fusing operators", std::move(shared));
   CheckKernels(module);
   return module;

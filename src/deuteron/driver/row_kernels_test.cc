@@ -1,11 +1,14 @@
 /// \file
 /// What FuseReductions and FuseSiblings promise, the schedule keeps: a kernel that they made runs as one loop over
 /// rows. How precise kernels over rows are.
+#include "deuteron/relax/transform/fusion/row_kernels.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -13,7 +16,10 @@
 
 #include "deuteron/driver/compile.h"
 #include "deuteron/driver/pass_registry.h"
+#include "deuteron/driver/pipeline.h"
 #include "deuteron/ir/transform/pass.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/element.h"
@@ -61,6 +67,53 @@ std::string TextOf(const Case& test) {
 }
 
 class RowKernels : public testing::TestWithParam<Case> {};
+
+/// What passes found of calls they find again, and no other result comes of it, of kernels that changed meanwhile
+/// either.
+TEST_P(RowKernels, AreTheSameByWhatIsKnownAlready) {
+  const auto fused = [](bool keeps) {
+    transform::PassContext::Scope scope{transform::PassContext()};
+    std::optional<relax::fusion::RowSummaries> summaries;
+    if (keeps) summaries.emplace();
+    IRModule module = script::ParseModule(TextOf(GetParam()));
+    for (const transform::Pass& pass :
+         ParsePasses("LegalizeOps,AnnotateTIROpPattern,FuseOps,FuseReductions,FuseAttention,FuseProducts,FuseSiblings,"
+                     "RecomputeProducers,FuseTIR,FuseReductions,FuseSiblings")) {
+      module = pass(std::move(module));
+    }
+    return script::Print(module);
+  };
+  EXPECT_EQ(fused(true), fused(false));
+}
+
+TEST(RowSummaries, HoldAsLongAsWhatIsCalled) {
+  const IRModule module = MakePipeline("graph")(script::ParseModule(TextOf({kNorm, "4, 8", "[1]"})));
+  const relax::Function main = Downcast<relax::Function>(module.Lookup("main"));
+  std::vector<relax::Expr> calls;
+  relax::VisitValues(main->body, [&](const relax::Expr& value) {
+    if (relax::IsCallTIR(value)) calls.push_back(value);
+  });
+  ASSERT_FALSE(calls.empty());
+  relax::fusion::RowSummaries summaries;
+  EXPECT_EQ(relax::fusion::RowSummaries::Current(), &summaries);
+  const auto summary = relax::fusion::RowAnalyzer(module).Summarize(calls[0]);
+  ASSERT_NE(summary, nullptr);
+  ASSERT_NE(summaries.Find(calls[0], module), nullptr);
+  EXPECT_EQ(*summaries.Find(calls[0], module), summary);
+  // The same name stands for another kernel.
+  IRModule other = module;
+  const GlobalVar callee = relax::ViewCallTIR(Downcast<relax::Call>(calls[0])).func;
+  other.Update(callee, WithAttr(Downcast<tir::PrimFunc>(module.Lookup(callee)), "other", int64_t{1}));
+  EXPECT_EQ(summaries.Find(calls[0], other), nullptr);
+  EXPECT_NE(summaries.Find(calls[0], module), nullptr);
+  // Two passes that do not ask for it.
+  const auto pass = [&] { const relax::fusion::RowAnalyzer analyzer(module); };
+  pass();
+  EXPECT_NE(summaries.Find(calls[0], module), nullptr);
+  pass();
+  pass();
+  EXPECT_EQ(summaries.Find(calls[0], module), nullptr);
+}
 
 TEST_P(RowKernels, AreScheduledAsPromised) {
   transform::PassContext context;

@@ -96,7 +96,12 @@ struct RowAnalyzer::Kernel {
   double flops = 0;
 };
 
-RowAnalyzer::~RowAnalyzer() = default;
+RowAnalyzer::RowAnalyzer(const IRModule& module) : module_(module) {
+  if (known_ != nullptr) known_->BeginPass();
+}
+RowAnalyzer::~RowAnalyzer() {
+  if (known_ != nullptr) known_->EndPass();
+}
 
 const RowAnalyzer::Kernel& RowAnalyzer::LookAt(const GlobalVar& callee) {
   auto& known = kernels_[callee.get()];
@@ -307,6 +312,14 @@ std::shared_ptr<const RowSummary> RowAnalyzer::SummarizeFunction(const GlobalVar
 }
 
 std::shared_ptr<const RowSummary> RowAnalyzer::Summarize(const Expr& value) {
+  if (known_ == nullptr || value->kind != RelaxKind::kCall) return SummarizeAnew(value);
+  if (const auto* summary = known_->Find(value, module_)) return *summary;
+  auto summary = SummarizeAnew(value);
+  known_->Add(value, module_, summary);
+  return summary;
+}
+
+std::shared_ptr<const RowSummary> RowAnalyzer::SummarizeAnew(const Expr& value) {
   if (IsAnyCallTIR(value)) return SummarizeKernelCall(Downcast<Call>(value));
   const Function function = PrimitiveCallee(value);
   if (!function.defined()) return nullptr;
@@ -327,6 +340,55 @@ std::shared_ptr<const RowSummary> RowAnalyzer::Summarize(const Expr& value) {
   own->graph = matcher.Solve(&analyzer) ? Renewed(*summary->graph, tensors, InSymbolsOf(matcher, &analyzer)) : nullptr;
   if (own->graph == nullptr) own->why_not = kNoMatch;
   return own;
+}
+
+// ----- What is known of them.
+
+namespace {
+
+thread_local RowSummaries* innermost_summaries = nullptr;
+
+/// Calls `visit` with the functions that a call of a kernel, or of a function that calls kernels, depends on.
+void VisitCallees(const Expr& value, const IRModule& module, const std::function<void(const GlobalVar&)>& visit) {
+  if (IsAnyCallTIR(value)) return visit(ViewCallTIR(Downcast<Call>(value)).func);
+  const auto callee = As<GlobalVar>(Downcast<Call>(value)->op);
+  if (!callee.defined()) return;
+  visit(callee);
+  const auto function = As<Function>(module.Lookup(callee));
+  if (!function.defined()) return;
+  VisitValues(function->body, [&](const Expr& inner) {
+    if (IsAnyCallTIR(inner)) visit(ViewCallTIR(Downcast<Call>(inner)).func);
+  });
+}
+
+}  // namespace
+
+RowSummaries::RowSummaries() : outer_(innermost_summaries) { innermost_summaries = this; }
+RowSummaries::~RowSummaries() { innermost_summaries = outer_; }
+RowSummaries* RowSummaries::Current() { return innermost_summaries; }
+
+void RowSummaries::EndPass() {
+  std::erase_if(entries_, [&](const auto& entry) { return entry.second.pass + 1 < pass_; });
+}
+
+const std::shared_ptr<const RowSummary>* RowSummaries::Find(const Expr& value, const IRModule& module) {
+  const auto known = entries_.find(value.get());
+  if (known == entries_.end()) return nullptr;
+  Entry& entry = known->second;
+  const bool holds = std::all_of(entry.callees.begin(), entry.callees.end(), [&](const auto& callee) {
+    return module.Lookup(callee.first).same_as(callee.second);
+  });
+  if (!holds) return nullptr;
+  entry.pass = pass_;
+  return &entry.summary;
+}
+
+void RowSummaries::Add(const Expr& value, const IRModule& module, std::shared_ptr<const RowSummary> summary) {
+  Entry entry{.value = value, .callees = {}, .summary = std::move(summary), .pass = pass_};
+  VisitCallees(value, module, [&](const GlobalVar& callee) {
+    entry.callees.emplace_back(callee, module.Lookup(callee));
+  });
+  entries_[value.get()] = std::move(entry);
 }
 
 }  // namespace deuteron::relax::fusion

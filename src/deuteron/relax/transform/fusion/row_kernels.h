@@ -29,10 +29,40 @@ struct RowSummary {
   std::shared_ptr<const tir::RowGraph> graph;
 };
 
+/// What the passes of this thread have found of calls, kept while one of these lives: pass after pass asks for the same of
+/// calls that the ones between have left as they were. What two passes in succession did not ask for is dropped.
+class RowSummaries {
+ public:
+  RowSummaries();
+  ~RowSummaries();
+  RowSummaries(const RowSummaries&) = delete;
+  RowSummaries& operator=(const RowSummaries&) = delete;
+
+  /// Those of the innermost one; null if there is none.
+  static RowSummaries* Current();
+  void BeginPass() { ++pass_; }
+  void EndPass();
+  /// What is known of the call `value`, as long as `module` has what it calls; null if nothing is.
+  const std::shared_ptr<const RowSummary>* Find(const Expr& value, const IRModule& module);
+  void Add(const Expr& value, const IRModule& module, std::shared_ptr<const RowSummary> summary);
+
+ private:
+  struct Entry {
+    Expr value;
+    /// Functions that a summary depends on, by the names under which they are called.
+    std::vector<std::pair<GlobalVar, BaseFunc>> callees;
+    std::shared_ptr<const RowSummary> summary;
+    int64_t pass = 0;
+  };
+  std::unordered_map<const Object*, Entry> entries_;
+  int64_t pass_ = 0;
+  RowSummaries* const outer_;
+};
+
 /// Summarises calls of kernels and of Primitive functions. Each callee is looked at once.
 class RowAnalyzer {
  public:
-  explicit RowAnalyzer(const IRModule& module) : module_(module) {}
+  explicit RowAnalyzer(const IRModule& module);
   ~RowAnalyzer();
 
   /// `value`: a call_tir, or the call of a Primitive function; null for anything else.
@@ -42,11 +72,13 @@ class RowAnalyzer {
 
  private:
   struct Kernel;
+  std::shared_ptr<const RowSummary> SummarizeAnew(const Expr& value);
   const Kernel& LookAt(const GlobalVar& callee);
   std::shared_ptr<const RowSummary> SummarizeKernelCall(const Call& call);
   std::shared_ptr<const RowSummary> SummarizeFunction(const GlobalVar& callee, const Function& function);
 
   const IRModule& module_;
+  RowSummaries* const known_ = RowSummaries::Current();
   std::unordered_map<const Object*, std::shared_ptr<const Kernel>> kernels_;
   std::unordered_map<const Object*, std::shared_ptr<const RowSummary>> functions_;
 };
