@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -24,13 +25,23 @@
 namespace deuteron::codegen {
 namespace {
 
+/// How long LLVM may take for a kernel.
+enum class Effort {
+  /// As long as its code gets faster: no end of calls is expected.
+  kFull,
+  /// Its loops are optimised, but instructions selected in the quick way where there is one: a few calls are expected
+  /// (measured: a tenth less for networks of int8, whose kernels take some hundredths longer).
+  kQuick,
+  /// It executes so little, in all calls that are expected, that to optimise it would take longer.
+  kLeast,
+};
+
 /// A PrimFunc and the names under which it is wanted.
 struct Kernel {
   tir::PrimFunc func;
   std::vector<std::string> names;
   int64_t size = 0;
-  /// Whether it executes so little, in all calls that are expected, that to optimise it would take longer.
-  bool is_light = false;
+  Effort effort = Effort::kFull;
 };
 
 /// Counts the nodes of a kernel, and how many of them a call of it executes.
@@ -96,15 +107,16 @@ std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions
   }
   for (size_t i = 0; i < kernels.size(); ++i) {
     const double to_optimize = kSecondsToOptimize + static_cast<double>(kernels[i].size) * kSecondsToOptimizeNode;
-    kernels[i].is_light = executed[i] * kSecondsOfNode < to_optimize;
+    const bool is_light = executed[i] * kSecondsOfNode < to_optimize;
+    kernels[i].effort = is_light ? Effort::kLeast : std::isinf(executed[i]) ? Effort::kFull : Effort::kQuick;
   }
   std::stable_sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) { return a.size > b.size; });
   return kernels;
 }
 
-/// Deals the kernels that are light, or those that are not, out to groups, of which threads take one after the other.
-/// The last ones are the smallest: threads end at about the same time, however long LLVM takes for a node.
-std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& kernels, bool light, size_t groups,
+/// Deals the kernels of that effort out to groups, of which threads take one after the other. The last ones are the
+/// smallest: threads end at about the same time, however long LLVM takes for a node.
+std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& kernels, Effort effort, size_t groups,
                                                   size_t threads) {
   groups = std::max<size_t>(1, std::min(groups, kernels.size()));
   threads = std::max<size_t>(1, threads);
@@ -112,7 +124,7 @@ std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& ker
   std::vector<std::vector<const Kernel*>> result(groups);
   std::vector<int64_t> load(groups, 0);
   for (const Kernel& kernel : kernels) {
-    if (kernel.is_light != light) continue;
+    if (kernel.effort != effort) continue;
     const int64_t size = kernel.size + 100;
     size_t best = 0;
     double least = 0;
@@ -255,16 +267,17 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
                                        const std::string& prefix, Product product, size_t threads) {
   std::vector<Kernel> kernels = DistinctKernels(lowered, options);
   if (threads == 0) {
-    for (Kernel& kernel : kernels) kernel.is_light = false;
+    for (Kernel& kernel : kernels) kernel.effort = Effort::kFull;
   }
-  int64_t nodes = 0;
-  for (const Kernel& kernel : kernels) nodes += kernel.is_light ? 0 : kernel.size;
-  const size_t count = std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), kFewestGroupsOfThread * threads,
-                                  kMostGroupsOfThread * threads);
-  auto groups = Partition(kernels, /*light=*/false, std::max<size_t>(count, 1), threads);
-  const size_t optimized = groups.size();
-  for (auto& group : Partition(kernels, /*light=*/true, kFewestGroupsOfThread * threads, threads)) {
-    groups.push_back(std::move(group));
+  std::vector<std::pair<Effort, std::vector<const Kernel*>>> groups;
+  for (const Effort effort : {Effort::kFull, Effort::kQuick, Effort::kLeast}) {
+    int64_t nodes = 0;
+    for (const Kernel& kernel : kernels) nodes += kernel.effort == effort ? kernel.size : 0;
+    size_t count = kFewestGroupsOfThread * threads;
+    if (effort != Effort::kLeast) {
+      count = std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), count, kMostGroupsOfThread * threads);
+    }
+    for (auto& group : Partition(kernels, effort, count, threads)) groups.emplace_back(effort, std::move(group));
   }
   // An object without kernels is one, too.
   if (groups.empty()) groups.emplace_back();
@@ -275,11 +288,12 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   Machines machines(target, options), machines_as_it_is(target, as_it_is);
   ForEachInParallel(groups.size(), threads, [&](size_t i) {
     try {
-      const bool optimizes = i < optimized;
+      const auto& [effort, group] = groups[i];
+      const bool optimizes = effort != Effort::kLeast;
       Machines* made = optimizes ? &machines : &machines_as_it_is;
       std::unique_ptr<llvm::TargetMachine> machine = made->Take();
-      results[i] =
-          CompileGroup(groups[i], target, optimizes ? options : as_it_is, prefix, product, machine.get(), &failed);
+      machine->setFastISel(effort != Effort::kFull && machine->getTargetTriple().isX86());
+      results[i] = CompileGroup(group, target, optimizes ? options : as_it_is, prefix, product, machine.get(), &failed);
       made->GiveBack(std::move(machine));
     } catch (...) {
       failed.store(true);
