@@ -18,6 +18,7 @@
 #include "deuteron/support/npy.h"
 #include "deuteron/support/printable.h"
 #include "tools/file_name.h"
+#include "tools/model_io.h"
 
 namespace deuteron {
 namespace {
@@ -63,17 +64,13 @@ Options Parse(int argc, char** argv) {
       options.threads = std::atoi(value.c_str());
       if (options.threads < 1) DEUTERON_THROW(UsageError) << "--threads takes a number from 1, not \"" << value << "\"";
     } else {
-      const size_t split = value.find('=');
-      if (split == std::string::npos || split == 0) {
-        DEUTERON_THROW(UsageError) << flag << " takes " << (flag == "--input" ? "NAME=FILE.npy" : "NAME=VALUE")
-                                   << ", not \"" << value << "\"";
-      }
-      const std::string name = value.substr(0, split);
+      const auto [name, rest] =
+          tools::SplitPair(value, flag.c_str(), flag == "--input" ? "NAME=FILE.npy" : "NAME=VALUE");
       if (flag == "--limit") {
-        SetLimit(name, value.substr(split + 1), &options.limits);
+        SetLimit(name, rest, &options.limits);
         continue;
       }
-      if (!options.inputs.emplace(name, value.substr(split + 1)).second) {
+      if (!options.inputs.emplace(name, rest).second) {
         DEUTERON_THROW(UsageError) << "--input " << name << " is given twice";
       }
     }
@@ -87,19 +84,11 @@ void Run(const Options& options) {
   runtime::NamedTensors inputs;
   for (const auto& [name, path] : options.inputs) inputs.emplace_back(name, ReadNpy(path));
   runtime::Instance instance(executable, {.threads = options.threads, .run_bytes = options.limits.run_bytes});
-  if (!options.output_dir.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(options.output_dir, error);
-    if (error) {
-      DEUTERON_THROW(UsageError) << "cannot make the directory " << options.output_dir << ": " << error.message();
-    }
-  }
   for (const auto& [name, tensor] : instance.Run(inputs)) {
-    std::string shape;
-    for (const int64_t dim : tensor.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(dim);
-    const std::string dtype = tvm::ffi::DLDataTypeToString(tensor.dtype());
-    std::printf("%s: %s (%s)\n", Printable(name).c_str(), dtype.c_str(), shape.c_str());
-    if (!options.output_dir.empty()) WriteNpy(options.output_dir + "/" + FileName(name) + ".npy", tensor);
+    std::fputs(tools::LineOf(name, tensor).c_str(), stdout);
+    if (!options.output_dir.empty()) {
+      tools::WriteTensor(std::filesystem::path(options.output_dir) / (FileName(name) + ".npy"), tensor);
+    }
   }
 }
 
