@@ -224,8 +224,8 @@ bool KernelEmitter::BindParameter(const tir::VarNode* var) {
   if (known == parameter_of_.end()) return false;
   const Parameter& parameter = parameters_[known->second];
   if (parameter.is_buffer) {
-    values_[var] = LoadDataPointer(
-        builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), frame_->data, parameter.position));
+    values_[var] =
+        LoadDataPointer(builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), frame_->data, parameter.position));
     return true;
   }
   llvm::Type* i64 = builder_.getInt64Ty();

@@ -58,7 +58,11 @@ tir::PrimFunc InParallel(int64_t rows, tir::PrimFunc* plain) {
   const te::Tensor a = te::Placeholder({I64(rows), I64(600)}, kFloat, "A");
   const te::Tensor b = te::Placeholder({I64(rows), I64(600)}, kFloat, "B");
   const te::Tensor sum = te::Compute(
-      {I64(rows), I64(600)}, [&](const Array<Var>& i) { return a({i[0], i[1]}) + b({i[0], i[1]}); }, "sum");
+      {I64(rows), I64(600)},
+      [&](const Array<Var>& i) {
+        return a({i[0], i[1]}) + b({i[0], i[1]});
+      },
+      "sum");
   *plain = te::CreatePrimFunc({a, b, sum});
   tir::Schedule s(*plain);
   s.Parallel(s.GetLoops("sum")[0]);

@@ -302,9 +302,17 @@ PrimFunc SoftmaxOfRows(const PrimExpr& rows, int64_t columns) {
   const te::Tensor x = te::Placeholder({rows, I64(columns)}, kFloat, "x");
   const IterVar k = te::ReduceAxis(I64(columns), "k");
   const te::Tensor power = te::Compute(
-      {rows, I64(columns)}, [&](const Array<Var>& i) { return CallIntrin("exp", {x({i[0], i[1]})}); }, "power");
-  const te::Tensor sum =
-      te::Compute({rows}, [&](const Array<Var>& i) { return te::Sum(power({i[0], k->var}), {k}); }, "sum");
+      {rows, I64(columns)},
+      [&](const Array<Var>& i) {
+        return CallIntrin("exp", {x({i[0], i[1]})});
+      },
+      "power");
+  const te::Tensor sum = te::Compute(
+      {rows},
+      [&](const Array<Var>& i) {
+        return te::Sum(power({i[0], k->var}), {k});
+      },
+      "sum");
   return te::CreatePrimFunc({x, te::Compute(
                                     {rows, I64(columns)},
                                     [&](const Array<Var>& i) {

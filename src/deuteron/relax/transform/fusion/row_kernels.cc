@@ -385,9 +385,8 @@ const std::shared_ptr<const RowSummary>* RowSummaries::Find(const Expr& value, c
 
 void RowSummaries::Add(const Expr& value, const IRModule& module, std::shared_ptr<const RowSummary> summary) {
   Entry entry{.value = value, .callees = {}, .summary = std::move(summary), .pass = pass_};
-  VisitCallees(value, module, [&](const GlobalVar& callee) {
-    entry.callees.emplace_back(callee, module.Lookup(callee));
-  });
+  VisitCallees(value, module,
+               [&](const GlobalVar& callee) { entry.callees.emplace_back(callee, module.Lookup(callee)); });
   entries_[value.get()] = std::move(entry);
 }
 

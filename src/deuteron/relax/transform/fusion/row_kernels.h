@@ -29,8 +29,8 @@ struct RowSummary {
   std::shared_ptr<const tir::RowGraph> graph;
 };
 
-/// What the passes of this thread have found of calls, kept while one of these lives: pass after pass asks for the same of
-/// calls that the ones between have left as they were. What two passes in succession did not ask for is dropped.
+/// What the passes of this thread have found of calls, kept while one of these lives: pass after pass asks for the same
+/// of calls that the ones between have left as they were. What two passes in succession did not ask for is dropped.
 class RowSummaries {
  public:
   RowSummaries();

@@ -10,8 +10,8 @@
 namespace deuteron::tir {
 namespace {
 
-/// A function whose blocks visit so many nodes of their statements in all calls is left as it is: they take about half a
-/// nanosecond each, and to make the code takes LLVM one to five milliseconds less.
+/// A function whose blocks visit so many nodes of their statements in all calls is left as it is: they take about half
+/// a nanosecond each, and to make the code takes LLVM one to five milliseconds less.
 constexpr double kMostNodes = 1e6;
 
 /// Nodes of statements and expressions that a function executes; without bound where an extent is not known.
