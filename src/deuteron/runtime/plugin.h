@@ -37,7 +37,6 @@
 #include <vector>
 
 #include "deuteron/runtime/program.h"
-#include "deuteron/support/mapped_file.h"
 
 extern "C" {
 
@@ -74,6 +73,10 @@ struct DeuteronHost {
 };
 
 }  // extern "C"
+
+namespace deuteron {
+struct FileState;
+}
 
 namespace deuteron::runtime {
 
