@@ -106,6 +106,8 @@ std::optional<std::string> RunArtefact(const PlainRun& run, const std::string& p
 
 }  // namespace
 
+bool IsNoted(const std::string& backend) { return backend == "auto" || backend == "none" || backend == "dnnl"; }
+
 std::optional<PlainRun> ParsePlainRun(int argc, const char* const* argv) {
   if (argc < 3 || std::string_view(argv[1]) != "run") return std::nullopt;
   PlainRun run{.cache = DefaultCacheFolder()};
@@ -127,7 +129,8 @@ std::optional<PlainRun> ParsePlainRun(int argc, const char* const* argv) {
     }
     if (!SetFlag(argument.substr(0, equal), value, &given, &run)) return std::nullopt;
   }
-  const bool is_known = IsCompiled(run) ? run.backend == "auto" && run.shapes.empty() : run.model.ends_with(".onnx");
+  const bool is_known = IsCompiled(run) ? run.backend == "auto" && run.shapes.empty()
+                                        : run.model.ends_with(".onnx") && IsNoted(run.backend);
   return is_known ? std::optional(std::move(run)) : std::nullopt;
 }
 

@@ -28,6 +28,10 @@ struct PlainRun {
   uint64_t seed = 0;
 };
 
+/// Whether notes may be of runs with such a --backend: of others it is not files alone that tell what they compile
+/// with.
+bool IsNoted(const std::string& backend);
+
 /// Nothing if the command line is another, has other flags, or something is wrong with them.
 std::optional<PlainRun> ParsePlainRun(int argc, const char* const* argv);
 

@@ -49,7 +49,7 @@ void RememberRun(const RunOptions& options) {
     if (!is_known && option->count() > 0) return;
   }
   const ModelOptions& model = options.model;
-  if (!model.model.ends_with(".onnx")) return;
+  if (!model.model.ends_with(".onnx") || !IsNoted(model.compile.backend)) return;
   const PlainRun run{
       .model = model.model, .backend = model.compile.backend, .threads = model.compile.threads, .shapes = model.shapes};
   NoteRun(NameOfRun(run), model.model, ToImportOptions(model, {}), ToCompileOptions(model));
