@@ -314,8 +314,8 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
 
 void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
   const auto visible = [this](const tir::VarNode* var) { return values_.count(var) != 0; };
-  const PrimExpr pieces = arith::Analyzer().Simplify(costs_.Grain(op, visible));
-  const std::optional<int64_t> iterations = AsConstInt(op->extent), least = AsConstInt(pieces);
+  const PrimExpr grain = arith::Analyzer().Simplify(costs_.Grain(op, visible));
+  const std::optional<int64_t> iterations = AsConstInt(op->extent), least = AsConstInt(grain);
   // A loop of less than two grains needs no other thread.
   if (iterations && least && *iterations / 2 < std::max<int64_t>(*least, 1)) {
     frame_->in_lone_loop = true;
@@ -349,11 +349,10 @@ void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
   }
   llvm::Function* body = OutlineParallelBody(op, closure_type, used);
   llvm::Value* extent = EmitCast(DataType::Int(64), op->extent.dtype(), EmitExpr(op->extent));
-  llvm::Value* grain = EmitIndex(pieces);
   auto* type = llvm::FunctionType::get(
       builder_.getInt32Ty(), {pointer, builder_.getInt64Ty(), builder_.getInt64Ty(), pointer, pointer}, false);
   llvm::Value* result =
-      builder_.CreateCall(type, ContextField(0, pointer), {frame_->context, extent, grain, body, closure});
+      builder_.CreateCall(type, ContextField(0, pointer), {frame_->context, extent, EmitIndex(grain), body, closure});
   ExitIf(builder_.CreateICmpNE(result, builder_.getInt32(0)), result);
 }
 
