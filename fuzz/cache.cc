@@ -5,17 +5,12 @@
 
 #include "check.h"
 #include "deuteron/runtime/cache_note.h"
-#include "deuteron/runtime/checksum.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   // With the checksum that it has to have, so that what lies before it is reached.
-  if (data[0] % 4 != 0) {
-    deuteron::runtime::Checksum checksum;
-    checksum.Add(text.data(), text.size());
-    text += deuteron::HexText(checksum.Value()) + "\n";
-  }
+  if (data[0] % 4 != 0) text += deuteron::ChecksumText(text) + "\n";
   deuteron::AcceptsOrRefuses([&] {
     const auto note = deuteron::ParseNote(text);
     if (!note) return;

@@ -33,7 +33,8 @@ bool ParseNumber(std::string_view text, T* number) {
 
 /// Sets what a flag says; false if it is unknown, given again, or its value none that is known to be right.
 bool SetFlag(std::string_view flag, std::string_view value, std::vector<std::string_view>* given, PlainRun* run) {
-  if (value.empty()) return false;
+  if (value.empty() || std::find(std::begin(kPlainFlags), std::end(kPlainFlags), flag) == std::end(kPlainFlags))
+    return false;
   if (flag == "--input" || flag == "--shape") {
     (flag == "--input" ? run->inputs : run->shapes).emplace_back(value);
     return true;
@@ -42,7 +43,6 @@ bool SetFlag(std::string_view flag, std::string_view value, std::vector<std::str
   given->push_back(flag);
   if (flag == "--threads") return ParseNumber(value, &run->threads) && run->threads > 0;
   if (flag == "--seed") return ParseNumber(value, &run->seed);
-  if (flag != "--backend" && flag != "--cache" && flag != "--output-dir") return false;
   (flag == "--backend" ? run->backend : flag == "--cache" ? run->cache : run->output_dir) = value;
   return true;
 }

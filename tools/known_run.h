@@ -12,11 +12,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deuteron::tools {
 
-/// The flags of `deuteron run` that notes know.
+/// The flags of `deuteron run` that notes know, and what they say.
+inline constexpr std::string_view kPlainFlags[] = {"--backend", "--threads",    "--shape", "--cache",
+                                                   "--input",   "--output-dir", "--seed"};
 struct PlainRun {
   std::string model;
   std::string backend = "auto";

@@ -42,13 +42,14 @@ const Executable& KeepToTheEnd(Executable executable) {
 
 /// Notes what was run, if it is of the runs that notes know and was not run by one.
 void RememberRun(const RunOptions& options) {
-  for (const CLI::Option* option : options.model.verb->get_options()) {
-    const std::string name = option->get_name();
-    const bool is_known = name == "MODEL" || name == "--backend" || name == "--threads" || name == "--shape" ||
-                          name == "--cache" || name == "--input" || name == "--output-dir" || name == "--seed";
-    if (!is_known && option->count() > 0) return;
-  }
   const ModelOptions& model = options.model;
+  if (model.compile.cache.empty()) return;
+  for (const CLI::Option* option : model.verb->get_options()) {
+    const std::string name = option->get_name();
+    const bool is_plain =
+        name == "MODEL" || std::find(std::begin(kPlainFlags), std::end(kPlainFlags), name) != std::end(kPlainFlags);
+    if (!is_plain && option->count() > 0) return;
+  }
   if (!model.model.ends_with(".onnx") || !IsNoted(model.compile.backend)) return;
   const PlainRun run{
       .model = model.model, .backend = model.compile.backend, .threads = model.compile.threads, .shapes = model.shapes};

@@ -70,10 +70,7 @@ KeyText OptionsText(const CompileOptions& options, const Target& target) {
     const auto files = runtime::PluginFiles(backend.name);
     const bool is_there = files && files->front().size > 0;
     key.Add({backend.name, !is_there && backend.codegen.missing ? backend.codegen.missing() : ""});
-    for (const FileState& file : files.value_or(std::vector<FileState>())) {
-      key.Add({std::to_string(file.device), std::to_string(file.inode), std::to_string(file.size),
-               std::to_string(file.modified), std::to_string(file.changed)});
-    }
+    for (const FileState& file : files.value_or(std::vector<FileState>())) key.Add(TextOfState(file));
   }
   // Where it is 0, no library that writes code as it runs can be used.
   key.Add(static_cast<int64_t>(MayExecuteWhatItWrites()));
@@ -256,7 +253,6 @@ void CompileCache::RemoveOldest(const std::string& newest) {
 
 void NoteRun(const std::string& name, const std::string& path, const onnx::ImportOptions& import,
              const CompileOptions& options) {
-  if (options.cache.empty()) return;
   const CompileCache cache(options.cache, options.cache_bytes, nullptr);
   auto note = cache.NoteOfFiles(FilesKey(path, import, options, Target::Parse(options.target, options.threads)));
   if (!note) return;

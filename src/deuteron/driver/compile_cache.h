@@ -62,7 +62,7 @@ class CompileCache {
 };
 
 /// Notes as NAME.run what CompileFile gives for these arguments, and all files that this depends on, if the cache
-/// knows: for the next run of it, which needs no compiler (tools/known_run.h).
+/// (`options` names one) knows: for the next run of it, which needs no compiler (tools/known_run.h).
 void NoteRun(const std::string& name, const std::string& path, const onnx::ImportOptions& import,
              const CompileOptions& options);
 

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <thread>
 
-#include "deuteron/runtime/checksum.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/write_file.h"
@@ -122,9 +121,7 @@ TEST_F(Cache, ReadsNoFilesThatHaveNotChanged) {
 TEST_F(Cache, RemovesNotesThatItCannotRead) {
   std::filesystem::create_directories(folder_);
   const std::string text = R"({"files": 1})";
-  runtime::Checksum checksum;
-  checksum.Add(text.data(), text.size());
-  WriteFile((folder_ / "0.files").string(), text + HexText(checksum.Value()) + "\n");
+  WriteFile((folder_ / "0.files").string(), text + ChecksumText(text) + "\n");
   EXPECT_EQ(CompileCache(folder_.string(), 1, nullptr).KeyOfFiles("0"), "");
   Compile(Sum("4, 8"), Options());
   EXPECT_EQ(Entries().size(), 1U);

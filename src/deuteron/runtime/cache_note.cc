@@ -13,12 +13,6 @@
 namespace deuteron {
 namespace {
 
-std::string ChecksumOf(std::string_view text) {
-  runtime::Checksum checksum;
-  checksum.Add(text.data(), text.size());
-  return HexText(checksum.Value());
-}
-
 /// Takes a number, and the character that ends it, off the front of a text.
 template <typename T>
 bool Take(std::string_view* text, char end, T* number) {
@@ -57,15 +51,14 @@ std::string TextOfNote(const CacheNote& note) {
   const auto lengths_first = [](const std::string& text) { return std::to_string(text.size()) + ":" + text + "\n"; };
   std::string text = lengths_first(note.key);
   for (const FileState& file : note.files) {
-    text += std::to_string(file.device) + " " + std::to_string(file.inode) + " " + std::to_string(file.size) + " " +
-            std::to_string(file.modified) + " " + std::to_string(file.changed) + " " + lengths_first(file.path);
+    text += TextOfState(file) + " " + lengths_first(file.path);
   }
-  return text + ChecksumOf(text) + "\n";
+  return text + ChecksumText(text) + "\n";
 }
 
 std::optional<CacheNote> ParseNote(const std::string& text) {
   constexpr size_t kEnd = 17;
-  if (text.size() < kEnd || ChecksumOf({text.data(), text.size() - kEnd}) + "\n" != text.substr(text.size() - kEnd))
+  if (text.size() < kEnd || ChecksumText({text.data(), text.size() - kEnd}) + "\n" != text.substr(text.size() - kEnd))
     return std::nullopt;
   std::string_view left(text.data(), text.size() - kEnd);
   CacheNote note;
@@ -88,7 +81,16 @@ std::optional<CacheNote> ReadNote(const std::string& path) {
   return ParseNote(text.str());
 }
 
-std::string KeyText::Checksum() const { return ChecksumOf(text_); }
+std::string ChecksumText(std::string_view text) {
+  runtime::Checksum checksum;
+  checksum.Add(text.data(), text.size());
+  return HexText(checksum.Value());
+}
+
+std::string TextOfState(const FileState& file) {
+  return std::to_string(file.device) + " " + std::to_string(file.inode) + " " + std::to_string(file.size) + " " +
+         std::to_string(file.modified) + " " + std::to_string(file.changed);
+}
 
 std::string HexText(uint64_t value) {
   char digits[17];

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "deuteron/support/mapped_file.h"
@@ -38,6 +39,13 @@ std::optional<CacheNote> ParseNote(const std::string& text);
 /// The note in a file; nothing if there is none, or none that can be read.
 std::optional<CacheNote> ReadNote(const std::string& path);
 
+/// Sixteen digits.
+std::string HexText(uint64_t value);
+/// A checksum as such.
+std::string ChecksumText(std::string_view text);
+/// What the system says of a file, without its path.
+std::string TextOfState(const FileState& file);
+
 /// What the names of entries and notes are checksums of: texts, told apart by their lengths.
 class KeyText {
  public:
@@ -47,15 +55,11 @@ class KeyText {
     Add(static_cast<int64_t>(parts.size()));
     for (const std::string& part : parts) Add(part);
   }
-  const std::string& text() const { return text_; }
   /// Sixteen digits.
-  std::string Checksum() const;
+  std::string Checksum() const { return ChecksumText(text_); }
 
  private:
   std::string text_;
 };
-
-/// Sixteen digits.
-std::string HexText(uint64_t value);
 
 }  // namespace deuteron

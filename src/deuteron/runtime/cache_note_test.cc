@@ -2,17 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "deuteron/runtime/checksum.h"
-
 namespace deuteron {
 namespace {
 
 /// With the checksum of what it says.
-std::string Sealed(const std::string& text) {
-  runtime::Checksum checksum;
-  checksum.Add(text.data(), text.size());
-  return text + HexText(checksum.Value()) + "\n";
-}
+std::string Sealed(const std::string& text) { return text + ChecksumText(text) + "\n"; }
 
 TEST(CacheNote, KeepsPathsOfAnyBytes) {
   std::string path;

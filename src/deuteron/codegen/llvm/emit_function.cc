@@ -5,7 +5,6 @@
 #include <functional>
 #include <unordered_set>
 
-#include "deuteron/arith/analyzer.h"
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/codegen/llvm/finish_loops.h"
 #include "deuteron/ir/prim_ops.h"
@@ -207,22 +206,21 @@ void KernelEmitter::MakeAliasScopes(const tir::PrimFunc& func) {
   }
 }
 
-void KernelEmitter::PlaceParameters(const tir::PrimFunc& func) {
+void KernelEmitter::BindParameters(const tir::PrimFunc& func) {
   parameters_.clear();
-  parameter_of_.clear();
-  const auto place = [&](const tir::Var& var, bool is_buffer, uint64_t position) {
-    if (parameter_of_.emplace(var.get(), parameters_.size()).second) parameters_.push_back({var, is_buffer, position});
+  const auto bind = [&](const tir::Var& var, bool is_buffer, uint64_t position) {
+    if (parameters_.emplace(var.get(), Parameter{is_buffer, position}).second) BindParameter(var.get());
   };
   uint64_t position = 0;
-  for (const tir::Buffer& buffer : tir::ParamBuffers(func)) place(buffer->data, true, position++);
+  for (const tir::Buffer& buffer : tir::ParamBuffers(func)) bind(buffer->data, true, position++);
   position = 0;
-  for (const tir::Var& var : tir::KernelScalars(func)) place(var, false, position++);
+  for (const tir::Var& var : tir::KernelScalars(func)) bind(var, false, position++);
 }
 
 bool KernelEmitter::BindParameter(const tir::VarNode* var) {
-  const auto known = parameter_of_.find(var);
-  if (known == parameter_of_.end()) return false;
-  const Parameter& parameter = parameters_[known->second];
+  const auto known = parameters_.find(var);
+  if (known == parameters_.end()) return false;
+  const Parameter& parameter = known->second;
   if (parameter.is_buffer) {
     values_[var] =
         LoadDataPointer(builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), frame_->data, parameter.position));
@@ -231,7 +229,7 @@ bool KernelEmitter::BindParameter(const tir::VarNode* var) {
   llvm::Type* i64 = builder_.getInt64Ty();
   llvm::Value* address = builder_.CreateConstInBoundsGEP1_64(i64, frame_->scalars, parameter.position);
   llvm::Value* bits = builder_.CreateLoad(i64, address, std::string(var->name_hint));
-  const DataType type = parameter.var.dtype();
+  const DataType type = var->dtype;
   if (type.is_float()) {
     llvm::Value* low = builder_.CreateTrunc(bits, builder_.getIntNTy(static_cast<unsigned>(type.bits())));
     values_[var] = builder_.CreateBitCast(low, ScalarType(type));
@@ -259,8 +257,7 @@ llvm::Function* KernelEmitter::Emit(const tir::PrimFunc& func, const std::string
   BeginFrame(&frame, function, function->getArg(0));
   frame.data = function->getArg(1);
   frame.scalars = function->getArg(2);
-  PlaceParameters(func);
-  for (const Parameter& parameter : parameters_) BindParameter(parameter.var.get());
+  BindParameters(func);
   EmitStmt(func->body);
   EndFrame();
   frame_ = nullptr;
@@ -284,20 +281,17 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
   frame.parallel_body = true;
   BeginFrame(&frame, function, nullptr);
   unsigned field = 0;
-  const auto load = [&](llvm::Type* of) {
-    llvm::Value* address = builder_.CreateStructGEP(closure_type, function->getArg(0), field++);
-    return of->isPointerTy() ? LoadDataPointer(address) : builder_.CreateLoad(of, address);
-  };
-  const auto load_argument = [&] {
-    return builder_.CreateLoad(pointer, builder_.CreateStructGEP(closure_type, function->getArg(0), field++));
-  };
-  frame.context = load_argument();
-  frame.data = load_argument();
-  frame.scalars = load_argument();
+  const auto next_field = [&] { return builder_.CreateStructGEP(closure_type, function->getArg(0), field++); };
+  for (llvm::Value** argument : {&frame.context, &frame.data, &frame.scalars}) {
+    *argument = builder_.CreateLoad(pointer, next_field());
+  }
   for (const tir::VarNode* var : used) {
     if (BindParameter(var)) continue;
     llvm::Value* outer = saved_values.at(var);
-    values_[var] = llvm::isa<llvm::Constant>(outer) ? outer : load(outer->getType());
+    llvm::Type* const of = outer->getType();
+    values_[var] = llvm::isa<llvm::Constant>(outer) ? outer
+                   : of->isPointerTy()              ? LoadDataPointer(next_field())
+                                                    : builder_.CreateLoad(of, next_field());
   }
   llvm::Value* min = EmitCast(DataType::Int(64), op->min.dtype(), EmitExpr(op->min));
   llvm::Value* begin = builder_.CreateAdd(function->getArg(1), min, "", false, true);
@@ -314,7 +308,7 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
 
 void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
   const auto visible = [this](const tir::VarNode* var) { return values_.count(var) != 0; };
-  const PrimExpr grain = arith::Analyzer().Simplify(costs_.Grain(op, visible));
+  const PrimExpr grain = costs_.Grain(op, visible);
   const std::optional<int64_t> iterations = AsConstInt(op->extent), least = AsConstInt(grain);
   // A loop of less than two grains needs no other thread.
   if (iterations && least && *iterations / 2 < std::max<int64_t>(*least, 1)) {
@@ -337,7 +331,7 @@ void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
   std::vector<llvm::Value*> field_values = {frame_->context, frame_->data, frame_->scalars};
   for (const tir::VarNode* var : used) {
     llvm::Value* value = values_.at(var);
-    if (parameter_of_.count(var) || llvm::isa<llvm::Constant>(value)) continue;
+    if (parameters_.count(var) || llvm::isa<llvm::Constant>(value)) continue;
     fields.push_back(value->getType());
     field_values.push_back(value);
   }

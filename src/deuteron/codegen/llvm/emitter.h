@@ -89,8 +89,8 @@ class KernelEmitter {
   };
   void BeginFrame(FrameState* frame, llvm::Function* function, llvm::Value* context);
   void EndFrame();
-  /// Notes where the values of parameters are.
-  void PlaceParameters(const tir::PrimFunc& func);
+  /// Notes where the values of parameters are, and loads them in the frame.
+  void BindParameters(const tir::PrimFunc& func);
   /// Loads the value of a parameter in the frame; false if it is none.
   bool BindParameter(const tir::VarNode* var);
   void MakeAliasScopes(const tir::PrimFunc& func);
@@ -311,15 +311,12 @@ class KernelEmitter {
   llvm::LLVMContext& llvm_;
   SharingBuilder builder_;
   FrameState* frame_ = nullptr;
-  /// Buffers, by their data variables, and scalars that are parameters: their places in `data` and in `scalars`, in
-  /// order.
+  /// Where buffers, by their data variables, and scalars that are parameters are: in `data`, or in `scalars`.
   struct Parameter {
-    tir::Var var;
     bool is_buffer;
     uint64_t position;
   };
-  std::vector<Parameter> parameters_;
-  std::unordered_map<const tir::VarNode*, size_t> parameter_of_;
+  std::unordered_map<const tir::VarNode*, Parameter> parameters_;
   /// Values of variables; pointers of buffers, by their data variables.
   std::unordered_map<const tir::VarNode*, llvm::Value*> values_;
   struct AliasScope {

@@ -477,7 +477,10 @@ PrimExpr CostModel::Grain(const ForNode* loop, const std::function<bool(const Va
   }
   const double cycles = machine_.fork_join_us * 1e3 * machine_.ghz;
   const auto piece = static_cast<int64_t>(cycles * static_cast<double>(machine_.issue_width));
-  const PrimExpr work = Max(I64(1), InstructionsOf(loop->body, visible));
+  const PrimExpr counted = InstructionsOf(loop->body, visible);
+  const auto known = AsConstInt(counted);
+  if (known) return I64((piece + std::max<int64_t>(*known, 1) - 1) / std::max<int64_t>(*known, 1));
+  const PrimExpr work = Max(I64(1), counted);
   return FloorDiv(I64(piece) + work - 1, work);
 }
 
