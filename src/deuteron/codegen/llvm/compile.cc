@@ -18,8 +18,7 @@
 #include "deuteron/support/limits.h"
 #include "deuteron/support/memory_library.h"
 #include "deuteron/support/parallel.h"
-#include "deuteron/tir/analysis/cost.h"
-#include "deuteron/tir/functor.h"
+#include "deuteron/tir/analysis/node_count.h"
 #include "deuteron_llvm_stamp.h"
 
 namespace deuteron::codegen {
@@ -44,37 +43,6 @@ struct Kernel {
   Effort effort = Effort::kFull;
 };
 
-/// Counts the nodes of a kernel, and how many of them a call of it executes.
-class NodeCounter : public tir::StmtExprVisitor {
- public:
-  void VisitStmt(const tir::Stmt& stmt) override {
-    Count();
-    StmtExprVisitor::VisitStmt(stmt);
-  }
-  void VisitExpr(const PrimExpr& expr) override {
-    Count();
-    StmtExprVisitor::VisitExpr(expr);
-  }
-  int64_t size() const { return size_; }
-  double executed() const { return executed_; }
-
- private:
-  void VisitFor_(const tir::ForNode* op) override {
-    const double outside = times_;
-    times_ *= static_cast<double>(tir::AssumedExtent(op->extent));
-    StmtExprVisitor::VisitFor_(op);
-    times_ = outside;
-  }
-  void Count() {
-    ++size_;
-    executed_ += times_;
-  }
-
-  int64_t size_ = 0;
-  double times_ = 1;
-  double executed_ = 0;
-};
-
 /// Seconds of a core that LLVM takes longer to compile a kernel that it optimises, and for each node of it; and what a
 /// node of one that it did not optimise takes longer each time that it is executed (measured: kernels of networks 0.01
 /// to 0.03 ns, since what a loop does not change is computed before it; some take longer), in a few starts: later ones
@@ -93,10 +61,9 @@ std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions
     prim_func = WithoutAttr(std::move(prim_func), "global_symbol");
     const auto [it, fresh] = known.emplace(prim_func, kernels.size());
     if (fresh) {
-      NodeCounter counter;
-      counter.VisitStmt(prim_func->body);
-      kernels.push_back({prim_func, {}, counter.size()});
-      executed_by_call.push_back(counter.executed());
+      const tir::NodeCount count = tir::CountNodes(prim_func->body);
+      kernels.push_back({prim_func, {}, count.nodes});
+      executed_by_call.push_back(count.executed);
       executed.push_back(0);
     }
     kernels[it->second].names.emplace_back(var->name_hint);
