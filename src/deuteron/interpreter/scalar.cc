@@ -185,6 +185,16 @@ Scalar DotBytes(DataType dtype, const Scalar* args) {
   }
   return Scalar::Int(WrapToWidth(dtype, sum));
 }
+Scalar DotSmallBytes(DataType, const Scalar* args) {
+  const auto product = [&](int n) -> int64_t {
+    return int64_t{static_cast<uint8_t>(args[0].i >> n)} * static_cast<int8_t>(args[1].i >> n);
+  };
+  const auto pair = [&](int n) {
+    using Limits = std::numeric_limits<int16_t>;
+    return std::clamp<int64_t>(product(n) + product(n + 8), Limits::min(), Limits::max());
+  };
+  return Scalar::Int(pair(0) + pair(16));
+}
 Scalar DotFloats(DataType, const Scalar* args) {
   const auto half = [](int64_t pair, int n) {
     return std::bit_cast<float>(static_cast<uint32_t>(static_cast<uint16_t>(pair >> n)) << 16);
@@ -318,6 +328,7 @@ Intrinsic FindIntrinsic(std::string_view name) {
       {"tir.dot_i16x2", DotPairs},
       {"tir.dot_u8i8x4", DotBytes<uint8_t>},
       {"tir.dot_i8x4", DotBytes<int8_t>},
+      {"tir.dot_u8i7x4", DotSmallBytes},
       {"tir.dot_bf16x2", DotFloats},
       {"tir.pack_bf16x2", PackFloats},
       {"tir.byte_table", ByteTable},

@@ -68,6 +68,9 @@ constexpr Intrinsic kTable[] = {
     IntegerBinary("tir.dot_u8i8x4"),
     // The same of four int8 and four int8.
     IntegerBinary("tir.dot_i8x4"),
+    // Of four uint8 and four int8 the products of the first two are added up, and those of the last two, each of these
+    // sums brought to the nearest int16, and then both: exact where the weights have seven bits.
+    IntegerBinary("tir.dot_u8i7x4"),
     // Of int32 that are pairs of bfloat16: the sum of both products, in float32. The order of the additions, of those
     // to what it is added to as well, is not defined, and denormal numbers may count as zeros.
     {"tir.dot_bf16x2", IntrinKind::kFloatDot, 2, true, true},

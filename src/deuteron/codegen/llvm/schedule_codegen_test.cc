@@ -259,7 +259,7 @@ TEST(Codegen, PackedIntegersByRule) {
   for (const auto& [rows, depth, columns] : {std::tuple{7, 5, 48}, std::tuple{64, 700, 16}, std::tuple{1, 33, 100}}) {
     const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, type, "x");
     const te::Tensor w = te::Placeholder({I64(depth), I64(columns)}, type, "w");
-    for (const char* intrinsic : {"dot_i16x2", "dot_u8i8x4"}) {
+    for (const char* intrinsic : {"dot_i16x2", "dot_u8i8x4", "dot_u8i7x4"}) {
       const tir::PrimFunc func = PackedMatmul(x, w, intrinsic, type, {x, w});
       const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
       EXPECT_EQ(scheduled.rule, "contraction");
@@ -269,6 +269,10 @@ TEST(Codegen, PackedIntegersByRule) {
     ExpectInstruction(pairs, "x86-64-v2", "", "pmadd");
     ExpectInstruction(pairs, "x86-64-v3", "@llvm.x86.avx2.pmadd.wd", "");
     ExpectInstruction(pairs, "x86-64-v4", "@llvm.x86.avx512.pmaddw.d.512", "");
+    const tir::PrimFunc small = PackedMatmul(x, w, "dot_u8i7x4", type, {x, w});
+    ExpectInstruction(small, "x86-64-v2", "", "pmadd");
+    ExpectInstruction(small, "x86-64-v3", "@llvm.x86.avx2.pmadd.ub.sw", "");
+    ExpectInstruction(small, "x86-64-v4", "@llvm.x86.avx512.pmaddubs.w.512", "");
     const tir::PrimFunc bytes = PackedMatmul(x, w, "dot_u8i8x4", type, {x, w});
     ExpectInstruction(bytes, "x86-64-v4", "", "vpdpbusd");
     ExpectInstruction(bytes, "x86-64-v3 -mattr=+avxvnni", "@llvm.x86.avx512.vpdpbusd.256", "");

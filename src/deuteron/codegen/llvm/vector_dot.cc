@@ -1,5 +1,7 @@
 #include "deuteron/codegen/llvm/vector_dot.h"
 
+#include <limits>
+
 namespace deuteron::codegen {
 
 using llvm::Value;
@@ -24,6 +26,7 @@ Value* VectorDot::Emit(std::string_view name, Value* sum, Value* x, Value* y) {
     }
     sum = llvm::Constant::getNullValue(type);
   }
+  if (name == "dot_u8i7x4") return OfSmallBytes(sum, x, y);
   return is_float ? OfFloats(sum, x, y) : OfBytes(sum, x, y, name == "dot_i8x4");
 }
 
@@ -42,7 +45,24 @@ bool AreSmallBytes(Value* x) {
 
 }  // namespace
 
-Value* VectorDot::OfSmallBytes(Value* sum, Value* x, Value* y, unsigned lanes) {
+Value* VectorDot::ProductOfBytes(Value* x, Value* y, uint64_t shift, bool is_signed) {
+  const auto of_sign = [&](Value* bytes) { return b_.CreateAShr(b_.CreateShl(bytes, 24 - shift), 24); };
+  return b_.CreateMul(is_signed ? of_sign(x) : b_.CreateAnd(b_.CreateLShr(x, shift), 0xff), of_sign(y));
+}
+
+Value* VectorDot::OfSmallBytes(Value* sum, Value* x, Value* y) {
+  const unsigned lanes = LanesWith("avx512bw", "avx2");
+  if (lanes == 0 || !x->getType()->isVectorTy()) {
+    llvm::Type* type = x->getType();
+    const auto number = [type](int64_t value) { return llvm::ConstantInt::getSigned(type, value); };
+    const auto pair = [&](uint64_t shift) {
+      Value* pair_sum = b_.CreateAdd(ProductOfBytes(x, y, shift, false), ProductOfBytes(x, y, shift + 8, false));
+      using Limits = std::numeric_limits<int16_t>;
+      pair_sum = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, pair_sum, number(Limits::max()));
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, pair_sum, number(Limits::min()));
+    };
+    return b_.CreateAdd(sum, b_.CreateAdd(pair(0), pair(16)));
+  }
   return InPieces(&b_, {sum, x, y}, lanes, [&](const Pieces& piece) {
     llvm::Type* bytes = llvm::FixedVectorType::get(b_.getInt8Ty(), 4 * lanes);
     Value* ones = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(2 * lanes), b_.getInt16(1));
@@ -71,17 +91,11 @@ Value* VectorDot::OfIntegers(Value* x, Value* y) {
 Value* VectorDot::OfBytes(Value* sum, Value* x, Value* y, bool is_signed) {
   unsigned lanes = LanesWith("avx512vnni", "avxvnni");
   if (is_signed) lanes = target_.HasFeature("dotprod") ? 4 : 0;
-  const unsigned small = LanesWith("avx512bw", "avx2");
-  if (lanes == 0 && !is_signed && small != 0 && x->getType()->isVectorTy() && AreSmallBytes(x))
-    return OfSmallBytes(sum, x, y, small);
+  const bool has_small = LanesWith("avx512bw", "avx2") != 0 && x->getType()->isVectorTy() && AreSmallBytes(x);
+  if (lanes == 0 && !is_signed && has_small) return OfSmallBytes(sum, x, y);
   if (lanes == 0 || !x->getType()->isVectorTy()) {
-    const auto of_sign = [&](Value* bytes, uint64_t shift) {
-      return b_.CreateAShr(b_.CreateShl(bytes, 24 - shift), 24);
-    };
-    for (uint64_t shift = 0; shift < 32; shift += 8) {
-      Value* a = is_signed ? of_sign(x, shift) : b_.CreateAnd(b_.CreateLShr(x, shift), 0xff);
-      sum = b_.CreateAdd(sum, b_.CreateMul(a, of_sign(y, shift)));
-    }
+    for (uint64_t shift = 0; shift < 32; shift += 8)
+      sum = b_.CreateAdd(sum, ProductOfBytes(x, y, shift, is_signed));
     return sum;
   }
   return InPieces(&b_, {sum, x, y}, lanes, [&](const Pieces& piece) {

@@ -1,8 +1,9 @@
 /// \file
 /// The intrinsics that add up products of what 32-bit elements hold (tir/intrinsics.cc: dot_i16x2, dot_u8i8x4,
-/// dot_i8x4, dot_bf16x2) as LLVM IR for a target.
+/// dot_i8x4, dot_u8i7x4, dot_bf16x2) as LLVM IR for a target.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "deuteron/codegen/llvm/vector_ops.h"
@@ -24,8 +25,10 @@ class VectorDot {
   llvm::Value* OfIntegers(llvm::Value* x, llvm::Value* y);
   /// `is_signed`: the bytes of x are int8.
   llvm::Value* OfBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y, bool is_signed);
-  /// Of bytes that are less than 128, which a CPU multiplies that has no instruction for others.
-  llvm::Value* OfSmallBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y, unsigned lanes);
+  /// Of the bytes from that bit on of each element.
+  llvm::Value* ProductOfBytes(llvm::Value* x, llvm::Value* y, uint64_t shift, bool is_signed);
+  /// Of bytes whose products 16 bits hold, added up by pairs; sums beyond are brought to the nearest number that they do.
+  llvm::Value* OfSmallBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
   llvm::Value* OfFloats(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
 
   llvm::IRBuilderBase& b_;

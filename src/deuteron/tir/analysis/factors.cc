@@ -6,6 +6,15 @@
 
 namespace deuteron::tir {
 
+namespace {
+
+const Op& SmallBytes() {
+  static const Op op = Op::Get("tir.dot_u8i7x4");
+  return op;
+}
+
+}  // namespace
+
 std::optional<Factors> FindFactors(const PrimExpr& expr) {
   if (const auto* product = expr.as<MulNode>()) return Factors{product->a, product->b};
   const auto* call = expr.as<CallNode>();
@@ -16,7 +25,7 @@ std::optional<Factors> FindFactors(const PrimExpr& expr) {
 int64_t ProductsOfDot(const Op& op) {
   static const Op integers = Op::Get("tir.dot_i16x2"), bytes = Op::Get("tir.dot_u8i8x4");
   static const Op signed_bytes = Op::Get("tir.dot_i8x4"), floats = Op::Get("tir.dot_bf16x2");
-  if (op.same_as(bytes) || op.same_as(signed_bytes)) return 4;
+  if (op.same_as(bytes) || op.same_as(signed_bytes) || op.same_as(SmallBytes())) return 4;
   return op.same_as(integers) || op.same_as(floats) ? 2 : 0;
 }
 
@@ -24,12 +33,13 @@ bool MultipliesBytes(const Target& target) {
   return target.HasFeature("avxvnni") || (target.HasFeature("avx512vnni") && target.HasFeature("avx512vl"));
 }
 bool MultipliesSignedBytes(const Target& target) { return target.HasFeature("dotprod"); }
+bool MultipliesSmallBytes(const Target& target) { return target.HasFeature("avx2"); }
 bool MultipliesBfloat16(const Target& target) {
   return target.HasFeature("avx512bf16") && target.HasFeature("avx512vl");
 }
 
-Machine MachineOfPairs(Machine machine) {
-  --machine.vector_registers;
+Machine MachineOfDot(Machine machine, const Op& dot) {
+  machine.vector_registers -= dot.same_as(SmallBytes()) ? 2 : 1;
   return machine;
 }
 

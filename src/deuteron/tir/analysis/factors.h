@@ -11,7 +11,7 @@
 namespace deuteron::tir {
 
 /// The operands of a product, or of a dot product of what their elements hold (`dot_i16x2`, `dot_u8i8x4`, `dot_i8x4`,
-/// `dot_bf16x2`).
+/// `dot_u8i7x4`, `dot_bf16x2`).
 struct Factors {
   PrimExpr lhs;
   PrimExpr rhs;
@@ -26,9 +26,11 @@ int64_t ProductsOfDot(const Op& op);
 bool MultipliesBytes(const Target& target);
 bool MultipliesSignedBytes(const Target& target);
 bool MultipliesBfloat16(const Target& target);
-/// The machine that tiles of dot products of pairs find: the sum of a pair is added to the others by an instruction of
-/// its own, and takes a register until then.
-Machine MachineOfPairs(Machine machine);
+/// Whether it multiplies bytes by weights of seven bits in three (dot_u8i7x4), where pairs of int16 take four.
+bool MultipliesSmallBytes(const Target& target);
+/// The machine that tiles of dot products find: a sum of products is added to the others by an instruction of its own,
+/// and takes a register until then; of dot_u8i7x4 another one has what its halves are multiplied by, ones.
+Machine MachineOfDot(Machine machine, const Op& dot);
 /// The machine that sums of float64 find, where lanes are counted as those of 32 bits: vectors of half as many bits.
 Machine MachineOfDoubles(Machine machine);
 

@@ -34,7 +34,8 @@ ChannelBlocks BlocksOf(int64_t channels, const Constant& weight, const topi::Pac
     return {length, (channels + length - 1) / length};
   }
   Machine machine = Target::Current().machine;
-  if (packing == "i16x2") machine = tir::MachineOfPairs(machine);
+  if (packing == "i16x2" || packing == "u8i7x4")
+    machine = tir::MachineOfDot(machine, Op::Get("tir." + topi::DotOf(packing)));
   if (DataType(weight->data.dtype()) == DataType::Float(64)) machine = tir::MachineOfDoubles(machine);
   const tir::CostModel costs(machine);
   const int64_t length = costs.PanelVectors(channels) * machine.Lanes(32);

@@ -12,8 +12,8 @@
 /// Where the target adds up several products in one instruction, neighbours of what is summed over share an element of
 /// 32 bits (topi::Packing), those of the weights here, those of activations when they are computed; there are half as
 /// many steps then, or a quarter:
-///  - of bytes in int32, less a zero point: pairs of int16, or fours of bytes where the weights fit int8. Then it is
-///    bytes that are multiplied, and the zero point times the sum of a channel's weights is subtracted from the sums,
+///  - of bytes in int32, less a zero point: pairs of int16, or fours of bytes where the weights fit int8, on a CPU
+///    without an instruction for fours those of seven bits. Then it is bytes that are multiplied, and the zero point times the sum of a channel's weights is subtracted from the sums,
 ///    Σ (a - z) w = Σ a w - z Σ w; where windows reach beyond the image, it is enlarged by elements z;
 ///  - of bfloat16, and of float32 where the precision that is asked for is that: pairs of bfloat16;
 ///  - of float16 by a matrix unit, and of float32 where that is the precision: the sums of two such pairs.
@@ -41,6 +41,7 @@
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/op/search.h"
 #include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
@@ -227,9 +228,11 @@ class Packer : public EmittingRewriter {
 
   std::optional<Operands> FindBytes(const Layer& layer, const CentredBytes& data, Bindings* out) {
     const bool is_signed = tir::MultipliesSignedBytes(Target::Current());
-    const bool is_multiplied = (is_signed || tir::MultipliesBytes(Target::Current())) && IsByte(data.data);
-    if (!is_multiplied || !Fits(layer.weight, DataType::Int(8))) return std::nullopt;
-    const char* const packing = is_signed ? "i8x4" : "u8i8x4";
+    if (!IsByte(data.data) || !Fits(layer.weight, DataType::Int(8))) return std::nullopt;
+    const bool is_small = !is_signed && !tir::MultipliesBytes(Target::Current());
+    if (is_small && !(tir::MultipliesSmallBytes(Target::Current()) && FitPairs(layer.weight, layer.depth_axis)))
+      return std::nullopt;
+    const char* const packing = is_signed ? "i8x4" : is_small ? "u8i7x4" : "u8i8x4";
     const DataType dtype = data.data.ty().as<TensorTypeNode>()->dtype;
     // pack_i8x4's of uint8, pack_u8x4's of int8
     const int64_t shift = ShiftOfBytes(dtype, is_signed);
@@ -237,12 +240,19 @@ class Packer : public EmittingRewriter {
     const bool is_padded = !layer.pad_width.empty() && zero != -shift;
     // An element that stands for nothing has to be a byte, too.
     const int64_t least = is_signed ? -128 : 0;
-    const bool has_element = zero && *zero + shift >= least && *zero + shift <= least + 255;
-    if (is_padded && !has_element) return std::nullopt;
+    const bool has_element = zero ? *zero + shift >= least && *zero + shift <= least + 255 : IsByte(data.zero_point);
+    const Constant inside = is_padded && !zero ? InsideOf(data.data.ty(), layer.pad_width) : Constant();
+    if (is_padded && !(has_element && (zero || inside.defined()))) return std::nullopt;
     const Span& span = layer.call->span;
-    const Expr packed = Shared({data.data, is_padded ? data.zero_point : Expr()}, layer.data_axis, packing, [&] {
+    std::string form = packing;
+    if (is_padded) {
+      form += "," + (zero ? std::to_string(*zero) : "");
+      for (const int64_t width : layer.pad_width) form += "," + std::to_string(width);
+    }
+    const Expr packed = Shared({data.data, inside.defined() ? data.zero_point : Expr()}, layer.data_axis, form, [&] {
       Expr bytes = data.data;
-      if (is_padded) bytes = Emit(nn::Pad(bytes, layer.pad_width, static_cast<double>(*zero)), span, out);
+      if (is_padded) bytes = Emit(nn::Pad(bytes, layer.pad_width, static_cast<double>(zero.value_or(0))), span, out);
+      if (inside.defined()) bytes = Emit(Where(inside, bytes, data.zero_point), span, out);
       if (const Expr viewed = shift == 0 ? AsWords(bytes, layer.data_axis) : Expr(); viewed.defined())
         return Emit(viewed, span, out);
       return Emit(is_signed ? PackI8x4(bytes, layer.data_axis) : PackU8x4(bytes, layer.data_axis), span, out);
@@ -264,6 +274,30 @@ class Packer : public EmittingRewriter {
     if (shift != 0) given = Emit(Add(given, Constant::Scalar(DataType::Int(32), shift)), span, out);
     operands.correction = Emit(Multiply(operands.correction, given), span, out);
     return operands;
+  }
+
+  /// Which elements of padded data are those of the data, (1, …, h, w) with channels first; null if sizes are not known.
+  static Constant InsideOf(const Type& data, const std::vector<int64_t>& pad_width) {
+    const Array<PrimExpr>& extents = *data.as<TensorTypeNode>()->shape;
+    std::vector<int64_t> shape;
+    for (size_t i = 0; i < extents.size(); ++i) {
+      const bool is_padded = pad_width[2 * i] + pad_width[2 * i + 1] > 0;
+      const auto extent = is_padded ? AsConstInt(extents[static_cast<int64_t>(i)]) : std::optional<int64_t>(1);
+      if (!extent) return Constant();
+      shape.push_back(*extent + pad_width[2 * i] + pad_width[2 * i + 1]);
+    }
+    Tensor inside = runtime::AllocTensor(shape, DataType::Bool());
+    auto* out = static_cast<bool*>(inside.data_ptr());
+    for (int64_t place = 0; place < inside.numel(); ++place) {
+      bool is_inside = true;
+      int64_t rest = place;
+      for (size_t i = shape.size(); i-- > 0; rest /= shape[i]) {
+        const int64_t at = rest % shape[i];
+        is_inside &= at >= pad_width[2 * i] && at < shape[i] - pad_width[2 * i + 1];
+      }
+      out[place] = is_inside;
+    }
+    return Constant(std::move(inside));
   }
 
   /// float16, or what may be rounded to it, as sums of two bfloat16, which a matrix unit multiplies: the parts of the
@@ -333,7 +367,7 @@ class Packer : public EmittingRewriter {
 
   /// Data that is packed once for all products of a block that read it.
   template <typename Make>
-  Expr Shared(const std::pair<Expr, Expr>& data, int64_t axis, const char* packing, const Make& make) {
+  Expr Shared(const std::pair<Expr, Expr>& data, int64_t axis, const std::string& packing, const Make& make) {
     Expr& packed = packed_data_[{data.first.get(), data.second.get(), axis, packing}];
     if (!packed.defined()) packed = make();
     return packed;
@@ -470,7 +504,7 @@ class Packer : public EmittingRewriter {
   std::unordered_map<const Object*, Expr> widened_;
   ByteOperands operands_;
   RunProducts run_products_;
-  /// By data, zero point, axis and packing.
+  /// By data, zero point, axis and packing with what is added around.
   std::map<std::tuple<const Object*, const Object*, int64_t, std::string>, Expr> packed_data_;
   WeightPrecision* precision_;
   WeightMoves* moves_;

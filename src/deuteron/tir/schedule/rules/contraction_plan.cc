@@ -459,7 +459,7 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
   Target target = any_target;
-  if (written->source->kind == ExprKind::kCall) target.machine = MachineOfPairs(target.machine);
+  if (const auto* dot = written->source.as<CallNode>()) target.machine = MachineOfDot(target.machine, dot->op);
   const Buffer widened = plan->widened.empty() ? Buffer() : schedule.WriteBuffer(plan->widened);
   const bool whole = PlanWholeVectors(block, roles, written->indices, widened, target, plan);
   if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {

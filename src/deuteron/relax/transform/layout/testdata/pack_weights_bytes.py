@@ -49,14 +49,19 @@ class Module:
             lv6: R.Tensor((1, 1, 6, 6), dtype="int32") = R.pack_u8x4(lv5, axis=1)
             lv7: R.Tensor((1, 8, 6, 6), dtype="int32") = R.nn.conv_pack(lv6, metadata["ir.GenericConst"][4], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, packing="u8i8x4")
             d: R.Tensor((1, 8, 6, 6), dtype="int32") = R.subtract(lv7, metadata["ir.GenericConst"][5])
-            lv8: R.Tensor((1, 2, 4, 4), dtype="int32") = R.pack_i16x2(u, z, axis=1)
-            e: R.Tensor((1, 8, 6, 6), dtype="int32") = R.nn.conv_pack(lv8, metadata["ir.GenericConst"][6], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, packing="i16x2")
-            lv9: R.Tensor((1, 1, 4, 4), dtype="int32") = R.pack_u8x4(u, axis=1)
-            lv10: R.Tensor((), dtype="int32") = R.astype(z, dtype="int32")
-            lv11: R.Tensor((8, 1, 1), dtype="int32") = R.multiply(metadata["ir.GenericConst"][7], lv10)
-            lv12: R.Tensor((1, 8, 4, 4), dtype="int32") = R.nn.conv_pack(lv9, metadata["ir.GenericConst"][8], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, packing="u8i8x4")
-            f: R.Tensor((1, 8, 4, 4), dtype="int32") = R.subtract(lv12, lv11)
-            g: R.Tensor((1, 8, 6, 6), dtype="int32") = R.nn.conv_pack(lv9, metadata["ir.GenericConst"][9], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, packing="u8i8x4")
+            lv8: R.Tensor((1, 3, 6, 6), dtype="uint8") = R.nn.pad(u, pad_width=[0, 0, 0, 0, 1, 1, 1, 1], pad_value=0.0, pad_mode="constant")
+            lv9: R.Tensor((1, 3, 6, 6), dtype="uint8") = R.where(metadata["ir.GenericConst"][6], lv8, z)
+            lv10: R.Tensor((1, 1, 6, 6), dtype="int32") = R.pack_u8x4(lv9, axis=1)
+            lv11: R.Tensor((), dtype="int32") = R.astype(z, dtype="int32")
+            lv12: R.Tensor((8, 1, 1), dtype="int32") = R.multiply(metadata["ir.GenericConst"][7], lv11)
+            lv13: R.Tensor((1, 8, 6, 6), dtype="int32") = R.nn.conv_pack(lv10, metadata["ir.GenericConst"][8], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, packing="u8i8x4")
+            e: R.Tensor((1, 8, 6, 6), dtype="int32") = R.subtract(lv13, lv12)
+            lv14: R.Tensor((1, 1, 4, 4), dtype="int32") = R.pack_u8x4(u, axis=1)
+            lv15: R.Tensor((), dtype="int32") = R.astype(z, dtype="int32")
+            lv16: R.Tensor((8, 1, 1), dtype="int32") = R.multiply(metadata["ir.GenericConst"][9], lv15)
+            lv17: R.Tensor((1, 8, 4, 4), dtype="int32") = R.nn.conv_pack(lv14, metadata["ir.GenericConst"][10], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, packing="u8i8x4")
+            f: R.Tensor((1, 8, 4, 4), dtype="int32") = R.subtract(lv17, lv16)
+            g: R.Tensor((1, 8, 6, 6), dtype="int32") = R.nn.conv_pack(lv14, metadata["ir.GenericConst"][11], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, packing="u8i8x4")
             gv: R.Tuple(R.Tensor((2, 8), dtype="int32"), R.Tensor((2, 8), dtype="int32"), R.Tensor((2, 8), dtype="int32"), R.Tensor((1, 8, 6, 6), dtype="int32"), R.Tensor((1, 8, 6, 6), dtype="int32"), R.Tensor((1, 8, 4, 4), dtype="int32"), R.Tensor((1, 8, 6, 6), dtype="int32")) = a, b, c, d, e, f, g
             R.output(gv)
         return gv
@@ -68,7 +73,9 @@ metadata = {"ir.GenericConst": [
     {"dtype": "int32", "shape": [1, 2, 8], "data": "yADIAMgAyADIAMgAyADIAMgAyADIAMgAyADIAMgAyADIAAAAyAAAAMgAAADIAAAAyAAAAMgAAADIAAAAyAAAAA=="},
     {"dtype": "int32", "shape": [1, 1, 1, 8], "data": "////AP///wD///8A////AP///wD///8A////AP///wA="},
     {"dtype": "int32", "shape": [8, 1, 1], "data": "dP7//3T+//90/v//dP7//3T+//90/v//dP7//3T+//8="},
-    {"dtype": "int32", "shape": [2, 1, 1, 8], "data": "/////////////////////////////////////////////wAA//8AAP//AAD//wAA//8AAP//AAD//wAA//8AAA=="},
+    {"dtype": "bool", "shape": [1, 1, 6, 6], "data": "AAAAAAAAAAEBAQEAAAEBAQEAAAEBAQEAAAEBAQEAAAAAAAAA"},
+    {"dtype": "int32", "shape": [8, 1, 1], "data": "/f////3////9/////f////3////9/////f////3///8="},
+    {"dtype": "int32", "shape": [1, 1, 1, 8], "data": "////AP///wD///8A////AP///wD///8A////AP///wA="},
     {"dtype": "int32", "shape": [8, 1, 1], "data": "/f////3////9/////f////3////9/////f////3///8="},
     {"dtype": "int32", "shape": [1, 1, 1, 8], "data": "////AP///wD///8A////AP///wD///8A////AP///wA="},
     {"dtype": "int32", "shape": [1, 1, 1, 8], "data": "////AP///wD///8A////AP///wD///8A////AP///wA="},

@@ -1,6 +1,6 @@
 # run: FoldConstant,PackWeights,DeadCodeElimination
 # target: llvm -mcpu=x86-64-v3
-# Bytes less a zero point, and constants that fit int16, meet in pairs: once for two products of the same data; the last
+# Bytes less a zero point, and constants that fit int16 but not seven bits, meet in pairs: once for two products of the same data; the last
 # of three channels has 0 beside it. Weights beyond int16, data that is no byte, and columns that fill little of a vector
 # keep their type.
 @I.ir_module
@@ -11,14 +11,14 @@ class Module:
             w = R.astype(x, dtype="int32")
             v = R.astype(z, dtype="int32")
             u = R.subtract(w, v)
-            a = R.matmul(u, R.full(R.shape([3, 8]), R.const(-3, "int32"), dtype="int32"))
-            b = R.nn.dense(u, R.full(R.shape([8, 3]), R.const(5, "int32"), dtype="int32"))
+            a = R.matmul(u, R.full(R.shape([3, 8]), R.const(-300, "int32"), dtype="int32"))
+            b = R.nn.dense(u, R.full(R.shape([8, 3]), R.const(65, "int32"), dtype="int32"))
             c = R.matmul(u, R.full(R.shape([3, 8]), R.const(40000, "int32"), dtype="int32"))
             d = R.matmul(i, R.full(R.shape([3, 8]), R.const(5, "int32"), dtype="int32"))
             e = R.matmul(u, R.full(R.shape([3, 1]), R.const(5, "int32"), dtype="int32"))
             t = R.astype(y, dtype="int32")
             s = R.subtract(t, R.const(4, "int32"))
-            f = R.nn.conv2d(s, R.full(R.shape([8, 3, 1, 1]), R.const(-1, "int32"), dtype="int32"), padding=[1, 1, 1, 1])
+            f = R.nn.conv2d(s, R.full(R.shape([8, 3, 1, 1]), R.const(-65, "int32"), dtype="int32"), padding=[1, 1, 1, 1])
             gv = (a, b, c, d, e, f)
             R.output(gv)
         return gv
@@ -50,10 +50,10 @@ class Module:
         return gv
 
 metadata = {"ir.GenericConst": [
-    {"dtype": "int32", "shape": [1, 2, 8], "data": "/f/9//3//f/9//3//f/9//3//f/9//3//f/9//3//f/9/wAA/f8AAP3/AAD9/wAA/f8AAP3/AAD9/wAA/f8AAA=="},
-    {"dtype": "int32", "shape": [1, 2, 8], "data": "BQAFAAUABQAFAAUABQAFAAUABQAFAAUABQAFAAUABQAFAAAABQAAAAUAAAAFAAAABQAAAAUAAAAFAAAABQAAAA=="},
+    {"dtype": "int32", "shape": [1, 2, 8], "data": "1P7U/tT+1P7U/tT+1P7U/tT+1P7U/tT+1P7U/tT+1P7U/gAA1P4AANT+AADU/gAA1P4AANT+AADU/gAA1P4AAA=="},
+    {"dtype": "int32", "shape": [1, 2, 8], "data": "QQBBAEEAQQBBAEEAQQBBAEEAQQBBAEEAQQBBAEEAQQBBAAAAQQAAAEEAAABBAAAAQQAAAEEAAABBAAAAQQAAAA=="},
     {"dtype": "int32", "shape": [3, 8], "data": "QJwAAECcAABAnAAAQJwAAECcAABAnAAAQJwAAECcAABAnAAAQJwAAECcAABAnAAAQJwAAECcAABAnAAAQJwAAECcAABAnAAAQJwAAECcAABAnAAAQJwAAECcAABAnAAA"},
     {"dtype": "int32", "shape": [3, 8], "data": "BQAAAAUAAAAFAAAABQAAAAUAAAAFAAAABQAAAAUAAAAFAAAABQAAAAUAAAAFAAAABQAAAAUAAAAFAAAABQAAAAUAAAAFAAAABQAAAAUAAAAFAAAABQAAAAUAAAAFAAAA"},
     {"dtype": "int32", "shape": [3, 1], "data": "BQAAAAUAAAAFAAAA"},
-    {"dtype": "int32", "shape": [2, 1, 1, 8], "data": "/////////////////////////////////////////////wAA//8AAP//AAD//wAA//8AAP//AAD//wAA//8AAA=="},
+    {"dtype": "int32", "shape": [2, 1, 1, 8], "data": "v/+//7//v/+//7//v/+//7//v/+//7//v/+//7//v/+//wAAv/8AAL//AAC//wAAv/8AAL//AAC//wAAv/8AAA=="},
 ]}
