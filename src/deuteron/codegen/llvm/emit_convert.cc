@@ -96,36 +96,4 @@ llvm::Value* KernelEmitter::Saturate(DataType to, llvm::Value* value, llvm::Type
   return builder_.CreateSelect(below, llvm::ConstantInt::get(type, min), result);
 }
 
-bool KernelEmitter::IsClampedTo(DataType to, const PrimExpr& value) const {
-  const bool has_wider = to.is_integer() && !to.is_bool() && to.bits() < 32 && to.bits() >= 8;
-  // NEON's conversions saturate.
-  if (!has_wider || value.dtype().element() != DataType::Float(32) || target_.HasFeature("neon")) return false;
-  const auto number = [](const PrimExpr& expr) -> std::optional<double> {
-    const auto* splat = expr.as<tir::BroadcastNode>();
-    const auto* imm = (splat == nullptr ? expr : splat->value).as<tir::FloatImmNode>();
-    return imm == nullptr ? std::nullopt : std::optional(imm->value);
-  };
-  const auto least = static_cast<double>(*AsConstInt(MinValue(to)));
-  const auto greatest = static_cast<double>(*AsConstInt(MaxValue(to)));
-  bool has_least = false, has_greatest = false;
-  PrimExpr expr = value;
-  while (expr->kind == ExprKind::kMax || expr->kind == ExprKind::kMin) {
-    const auto* bound = static_cast<const tir::BinaryNode*>(expr.get());
-    const auto limit = number(bound->b);
-    // What comes after a bound must not lead beyond the other one.
-    if (!limit || *limit < least || *limit > greatest) return false;
-    (expr->kind == ExprKind::kMax ? has_least : has_greatest) = true;
-    expr = bound->a;
-  }
-  return has_least && has_greatest;
-}
-
-llvm::Value* KernelEmitter::EmitCastOfClamped(DataType to, llvm::Value* value) {
-  // What NaN becomes LLVM leaves open.
-  llvm::Value* is_number = builder_.CreateFCmpORD(value, value);
-  llvm::Value* safe = builder_.CreateSelect(is_number, value, llvm::Constant::getNullValue(value->getType()));
-  llvm::Value* wide = builder_.CreateFPToSI(safe, WithLanesOf(builder_.getInt32Ty(), value));
-  return builder_.CreateTrunc(wide, WithLanesOf(ScalarType(to.element()), value));
-}
-
 }  // namespace deuteron::codegen

@@ -62,12 +62,8 @@ llvm::Value* KernelEmitter::EmitExpr(const PrimExpr& expr) {
       return EmitConst(expr.dtype(), expr.get());
     case ExprKind::kStringImm:
       return builder_.CreateGlobalString(std::string(static_cast<const tir::StringImmNode*>(expr.get())->value));
-    case ExprKind::kCast: {
-      const auto* op = static_cast<const tir::CastNode*>(expr.get());
-      llvm::Value* value = EmitExpr(op->value);
-      return IsClampedTo(op->dtype, op->value) ? EmitCastOfClamped(op->dtype, value)
-                                               : EmitCast(op->dtype, op->value.dtype(), value);
-    }
+    case ExprKind::kCast:
+      return EmitCast(static_cast<const tir::CastNode*>(expr.get()));
     case ExprKind::kAdd:
     case ExprKind::kSub:
     case ExprKind::kMul:

@@ -262,11 +262,9 @@ class KernelEmitter {
   llvm::Type* ScalarType(DataType type);
   llvm::Type* RegisterType(DataType type);
   llvm::Type* MemoryType(DataType type);
+  llvm::Value* EmitCast(const tir::CastNode* op);
   llvm::Value* EmitCast(DataType to, DataType from, llvm::Value* value);
   llvm::Value* Saturate(DataType to, llvm::Value* value, llvm::Type* type);
-  /// Whether a float32 is NaN or a number that the integer type `to`, of fewer than 32 bits, has: a quantisation's.
-  bool IsClampedTo(DataType to, const PrimExpr& value) const;
-  llvm::Value* EmitCastOfClamped(DataType to, llvm::Value* value);
   llvm::Type* WithLanesOf(llvm::Type* element, llvm::Value* like);
   llvm::Value* Splat(llvm::Value* value, int64_t lanes);
 
