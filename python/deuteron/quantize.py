@@ -26,16 +26,24 @@ if TYPE_CHECKING:
     Model = str | os.PathLike[str] | bytes | onnx.ModelProto
 
 _BINS = 2048
+# By bits: of seven both ends are taken, two products with a byte fit int16 all the same.
+_GREATEST_WEIGHT = {7: 64, 8: 127}
 _OPERATORS = ("Conv", "Gemm", "MatMul")
 
 
 def static(
-    model: Model, calibration: Iterable[Mapping[str, np.ndarray]], method: str = "minmax", percentile: float = 99.99
+    model: Model,
+    calibration: Iterable[Mapping[str, np.ndarray]],
+    method: str = "minmax",
+    percentile: float = 99.99,
+    weight_bits: int = 8,
 ) -> onnx.ModelProto:
     """`model` with activations quantised by the ranges that they have on `calibration`, inputs by name.
 
     method: "minmax" takes the least and greatest value; "percentile" cuts off what lies outside of the `percentile` percent of values
-    around the middle (by a histogram of 2048 bins). Biases become int32. A UsageError without calibration data.
+    around the middle (by a histogram of 2048 bins). Biases become int32. weight_bits: 8, or 7 for CPUs without an instruction that adds
+    up four products of bytes (x86 with AVX2 alone), which multiply weights between -64 and 64 one and a half times as fast; every
+    runtime reads these as int8, too. A UsageError without calibration data.
     """
     if method not in ("minmax", "percentile"):
         raise UsageError(f'there is no method "{method}"; there are minmax and percentile')
@@ -44,7 +52,7 @@ def static(
     batches = [dict(batch) for batch in calibration]
     if not batches:
         raise UsageError("static quantisation needs calibration data; dynamic() and weight_only() need none")
-    rewriter = _Rewriter(model, 13)
+    rewriter = _Rewriter(model, 13, weight_bits)
     nodes = rewriter.quantisable()
     names = sorted({node.input[0] for node in nodes})
     ranges = _ranges(rewriter.model, names, batches, percentile if method == "percentile" else 100)
@@ -58,9 +66,10 @@ def static(
     return rewriter.finish()
 
 
-def dynamic(model: Model) -> onnx.ModelProto:
-    """`model` with activations quantised by the range that they have in each run (DynamicQuantizeLinear)."""
-    rewriter = _Rewriter(model, 13)
+def dynamic(model: Model, weight_bits: int = 8) -> onnx.ModelProto:
+    """`model` with activations quantised by the range that they have in each run (DynamicQuantizeLinear). weight_bits: as static has
+    it."""
+    rewriter = _Rewriter(model, 13, weight_bits)
     for node in rewriter.quantisable():
         rewriter.quantise_weight(node, _channel_axis(node, rewriter.weights[node.input[1]]))
         node.input[0] = rewriter.quantise_at_run_time(node.input[0])
@@ -196,8 +205,11 @@ def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
 class _Rewriter:
     """A copy of a model whose nodes get quantised inputs."""
 
-    def __init__(self, model: Model, opset: int) -> None:
+    def __init__(self, model: Model, opset: int, weight_bits: int = 8) -> None:
         onnx = _onnx()
+        if weight_bits not in _GREATEST_WEIGHT:
+            raise UsageError(f"weights of {weight_bits} bits: there are 7 and 8")
+        self._greatest_weight = _GREATEST_WEIGHT[weight_bits]
         self.model = _read(model)
         [version] = [each.version for each in self.model.opset_import if each.domain in ("", "ai.onnx")]
         if version < opset:
@@ -241,7 +253,7 @@ class _Rewriter:
         name = node.input[1]
         if (name, axis) not in self._made:
             others = tuple(each for each in range(self.weights[name].ndim) if each != axis)
-            integers, scale = _symmetric(self.weights[name], others, 127)
+            integers, scale = _symmetric(self.weights[name], others, self._greatest_weight)
             scale = scale.reshape(-1)
             zero = self._constant(name + "_zero", np.zeros(scale.shape, np.int8))
             made = self._dequantise(name, self._constant(name + "_quantized", integers), scale, zero, axis=axis)

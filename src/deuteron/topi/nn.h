@@ -36,9 +36,9 @@ te::Tensor UnfoldLines(const te::Tensor& image, const Array<PrimExpr>& shape, co
 
 /// How neighbours of what is summed over share an element of 32 bits (int32), which one instruction multiplies by
 /// another and adds up. "": each is an element of its own; "i16x2": two int16, the first in the low half; "u8i8x4":
-/// four uint8 of data, the first in the lowest byte, and four int8 of weights; "u8i7x4": the same, of weights with seven
-/// bits; "i8x4": four int8 of both; "bf16x2": two bfloat16. What is missing at the end is 0. Products are those of the
-/// intrinsics tir.dot_….
+/// four uint8 of data, the first in the lowest byte, and four int8 of weights; "u8i7x4": the same, of weights with
+/// seven bits; "i8x4": four int8 of both; "bf16x2": two bfloat16. What is missing at the end is 0. Products are those
+/// of the intrinsics tir.dot_….
 ///
 /// "f16x2" (kHalvesInParts): weights are float16, and so are data, each as the sum of two bfloat16: first the pairs of
 /// the greater parts, along the axis, then those of the others. Products are those of all parts, by tir.dot_bf16x2, and

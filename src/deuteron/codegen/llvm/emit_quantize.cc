@@ -90,7 +90,8 @@ class ByteRounder : public VectorOps {
     llvm::Value* integers = Convert(x);
     if (shift != 0) integers = b_.CreateAdd(integers, Int(integers, static_cast<int64_t>(shift)));
     const auto end = [&](const PrimExpr& limit) { return Int(integers, *AsConstInt(limit)); };
-    integers = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, integers, end(MaxValue(to)));
+    // None is greater: LLVM 19 wants to see that where it has instructions that saturate, as with AVX2.
+    if (lanes_ == 8) integers = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, integers, end(MaxValue(to)));
     integers = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, integers, end(MinValue(to)));
     return b_.CreateTrunc(integers, WithLanes(b_.getInt8Ty(), x));
   }
@@ -101,9 +102,9 @@ class ByteRounder : public VectorOps {
     return InPieces(&b_, {x}, lanes_, [&](const std::vector<llvm::Value*>& piece) -> llvm::Value* {
       if (lanes_ == 8) return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx_cvt_ps2dq_256, {}, piece);
       constexpr uint32_t kCurrentRounding = 4;
-      return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_cvtps2dq_512, {},
-                                {piece[0], llvm::PoisonValue::get(type), b_.getInt16(UINT16_MAX),
-                                 b_.getInt32(kCurrentRounding)});
+      return b_.CreateIntrinsic(
+          llvm::Intrinsic::x86_avx512_mask_cvtps2dq_512, {},
+          {piece[0], llvm::PoisonValue::get(type), b_.getInt16(UINT16_MAX), b_.getInt32(kCurrentRounding)});
     });
   }
 

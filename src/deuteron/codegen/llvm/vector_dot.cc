@@ -94,8 +94,7 @@ Value* VectorDot::OfBytes(Value* sum, Value* x, Value* y, bool is_signed) {
   const bool has_small = LanesWith("avx512bw", "avx2") != 0 && x->getType()->isVectorTy() && AreSmallBytes(x);
   if (lanes == 0 && !is_signed && has_small) return OfSmallBytes(sum, x, y);
   if (lanes == 0 || !x->getType()->isVectorTy()) {
-    for (uint64_t shift = 0; shift < 32; shift += 8)
-      sum = b_.CreateAdd(sum, ProductOfBytes(x, y, shift, is_signed));
+    for (uint64_t shift = 0; shift < 32; shift += 8) sum = b_.CreateAdd(sum, ProductOfBytes(x, y, shift, is_signed));
     return sum;
   }
   return InPieces(&b_, {sum, x, y}, lanes, [&](const Pieces& piece) {

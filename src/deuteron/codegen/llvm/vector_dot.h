@@ -27,7 +27,8 @@ class VectorDot {
   llvm::Value* OfBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y, bool is_signed);
   /// Of the bytes from that bit on of each element.
   llvm::Value* ProductOfBytes(llvm::Value* x, llvm::Value* y, uint64_t shift, bool is_signed);
-  /// Of bytes whose products 16 bits hold, added up by pairs; sums beyond are brought to the nearest number that they do.
+  /// Of bytes whose products 16 bits hold, added up by pairs; sums beyond are brought to the nearest number that they
+  /// do.
   llvm::Value* OfSmallBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
   llvm::Value* OfFloats(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
 

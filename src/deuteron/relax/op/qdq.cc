@@ -241,9 +241,10 @@ void CheckPacking(const Call& call, const std::string& packing, DataType result)
   if (packing.empty()) return;
   const bool has_parts = packing == topi::kHalvesInParts, of_floats = packing == "bf16x2" || has_parts;
   if (packing != "i16x2" && packing != "u8i8x4" && packing != "i8x4" && packing != "u8i7x4" && !of_floats) {
-    ThrowOpError(call,
-                 "its packing is none of \"\", \"i16x2\", \"u8i8x4\", \"i8x4\", \"u8i7x4\", \"bf16x2\" and \"f16x2\", but \"" +
-                     packing + "\"");
+    ThrowOpError(
+        call,
+        "its packing is none of \"\", \"i16x2\", \"u8i8x4\", \"i8x4\", \"u8i7x4\", \"bf16x2\" and \"f16x2\", but \"" +
+            packing + "\"");
   }
   const DataType held = DataType::Int(32), weight = has_parts ? DataType::Float(16) : held;
   const bool are_held = TensorArg(call, 0)->dtype == held && TensorArg(call, 1)->dtype == weight;

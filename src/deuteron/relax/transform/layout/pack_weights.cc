@@ -13,8 +13,9 @@
 /// 32 bits (topi::Packing), those of the weights here, those of activations when they are computed; there are half as
 /// many steps then, or a quarter:
 ///  - of bytes in int32, less a zero point: pairs of int16, or fours of bytes where the weights fit int8, on a CPU
-///    without an instruction for fours those of seven bits. Then it is bytes that are multiplied, and the zero point times the sum of a channel's weights is subtracted from the sums,
-///    Σ (a - z) w = Σ a w - z Σ w; where windows reach beyond the image, it is enlarged by elements z;
+///    without an instruction for fours those of seven bits. Then it is bytes that are multiplied, and the zero point
+///    times the sum of a channel's weights is subtracted from the sums, Σ (a - z) w = Σ a w - z Σ w; where windows
+///    reach beyond the image, it is enlarged by elements z;
 ///  - of bfloat16, and of float32 where the precision that is asked for is that: pairs of bfloat16;
 ///  - of float16 by a matrix unit, and of float32 where that is the precision: the sums of two such pairs.
 /// Activations whose neighbours lie beside each other are those elements already: nothing is moved.
@@ -45,6 +46,7 @@
 #include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
+#include "deuteron/relax/rewrite/integer_data.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/layout/channel_blocks.h"
 #include "deuteron/relax/transform/layout/packed_operands.h"
@@ -276,7 +278,8 @@ class Packer : public EmittingRewriter {
     return operands;
   }
 
-  /// Which elements of padded data are those of the data, (1, …, h, w) with channels first; null if sizes are not known.
+  /// Which elements of padded data are those of the data, (1, …, h, w) with channels first; null if sizes are not
+  /// known.
   static Constant InsideOf(const Type& data, const std::vector<int64_t>& pad_width) {
     const Array<PrimExpr>& extents = *data.as<TensorTypeNode>()->shape;
     std::vector<int64_t> shape;

@@ -38,11 +38,6 @@ class ByteOperands {
 
 /// Bytes or bfloat16 of which fours or pairs lie beside each other along the axis, seen as these; null if others do.
 Expr AsWords(const Expr& data, int64_t axis);
-/// Whether all elements of a constant of int32 or int8 are within that type, of at least eight bits and with a sign.
-bool Fits(const Constant& integers, DataType dtype);
-/// Whether products of any bytes with the elements of a constant of int32 or int8, added up by neighbours along `axis`,
-/// two of each four, fit int16.
-bool FitPairs(const Constant& integers, size_t axis);
 /// Whether no element of a constant of float16 is infinite.
 bool AreFiniteHalves(const Constant& halves);
 /// Neighbours along `axis` of a weight in that packing: of int32 that fit int16 or int8, of int8, or of float32 or

@@ -459,7 +459,8 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
   Target target = any_target;
-  if (const auto* dot = written->source.as<CallNode>()) target.machine = MachineOfDot(target.machine, dot->op);
+  const auto* dot = written->source.as<CallNode>();
+  if (dot != nullptr) target.machine = MachineOfDot(target.machine, dot->op);
   const Buffer widened = plan->widened.empty() ? Buffer() : schedule.WriteBuffer(plan->widened);
   const bool whole = PlanWholeVectors(block, roles, written->indices, widened, target, plan);
   if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {
@@ -475,6 +476,8 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;
   }
   CutSums(block, roles, target, plan);
+  static const Op pairs = Op::Get("tir.dot_i16x2");
+  plan->unrolls_taps = dot != nullptr && dot->op.same_as(pairs);
   plan->widens_by_tile = WidensByTile(block, roles, target, *plan);
   plan->prefetch_steps = CostModel(target.machine).StepsOfLatency(plan->num_rows, plan->num_vectors * plan->num_lines);
   plan->pieces = target.machine.threads;

@@ -68,6 +68,8 @@ struct ContractionPlan {
   int64_t tile_depth = 0;
   /// Whether the steps of such a part each have code of their own.
   bool unrolls_parts = false;
+  /// Whether a window's taps along a line do: steps of pairs of int16 have no time to spare for a loop.
+  bool unrolls_taps = false;
   /// Whether the anchor gives the sums of blocks of terms (kSumsOfBlocks), and `sums` adds these up: the loop over them
   /// is at `cut`. So many steps of a block have code of their own.
   bool has_blocks = false;

@@ -163,6 +163,9 @@ constexpr int64_t kFewParts = 2;
 /// need in registers would take the places of sums before.
 constexpr double kFewOps = 8;
 
+/// Of a window's taps along a line, at most so many.
+constexpr int64_t kMostTaps = 7;
+
 /// Terms of a sum beside which what is done with it takes no time.
 constexpr int64_t kManyTerms = 200;
 
@@ -372,7 +375,10 @@ void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& tar
   }
   // Steps that follow each other share scalars of A, for which there are no registers.
   for (const Loop& loop : nest.reduce) {
-    if (plan.unrolls_parts && plan.tile_depth != 0) {
+    const bool is_taps = nest.reduce.size() > 1 && loop.same_as(nest.reduce.back());
+    const bool unrolls_taps =
+        plan.unrolls_taps && is_taps && schedule->ConstExtent(loop).value_or(kMostTaps + 1) <= kMostTaps;
+    if ((plan.unrolls_parts && plan.tile_depth != 0) || unrolls_taps) {
       schedule->Annotate(loop, "pragma_unroll_factor", *schedule->ConstExtent(loop));
     } else {
       schedule->Annotate(loop, "pragma_no_unroll", 1);
