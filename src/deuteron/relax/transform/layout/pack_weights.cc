@@ -242,7 +242,8 @@ class Packer : public EmittingRewriter {
     const bool is_padded = !layer.pad_width.empty() && zero != -shift;
     // An element that stands for nothing has to be a byte, too.
     const int64_t least = is_signed ? -128 : 0;
-    const bool has_element = zero ? *zero + shift >= least && *zero + shift <= least + 255 : IsByte(data.zero_point);
+    const bool has_element = zero ? *zero + shift >= least && *zero + shift <= least + 255
+                                  : data.zero_point.ty().as<TensorTypeNode>()->dtype == dtype;
     const Constant inside = is_padded && !zero ? InsideOf(data.data.ty(), layer.pad_width) : Constant();
     if (is_padded && !(has_element && (zero || inside.defined()))) return std::nullopt;
     const Span& span = layer.call->span;
@@ -276,31 +277,6 @@ class Packer : public EmittingRewriter {
     if (shift != 0) given = Emit(Add(given, Constant::Scalar(DataType::Int(32), shift)), span, out);
     operands.correction = Emit(Multiply(operands.correction, given), span, out);
     return operands;
-  }
-
-  /// Which elements of padded data are those of the data, (1, …, h, w) with channels first; null if sizes are not
-  /// known.
-  static Constant InsideOf(const Type& data, const std::vector<int64_t>& pad_width) {
-    const Array<PrimExpr>& extents = *data.as<TensorTypeNode>()->shape;
-    std::vector<int64_t> shape;
-    for (size_t i = 0; i < extents.size(); ++i) {
-      const bool is_padded = pad_width[2 * i] + pad_width[2 * i + 1] > 0;
-      const auto extent = is_padded ? AsConstInt(extents[static_cast<int64_t>(i)]) : std::optional<int64_t>(1);
-      if (!extent) return Constant();
-      shape.push_back(*extent + pad_width[2 * i] + pad_width[2 * i + 1]);
-    }
-    Tensor inside = runtime::AllocTensor(shape, DataType::Bool());
-    auto* out = static_cast<bool*>(inside.data_ptr());
-    for (int64_t place = 0; place < inside.numel(); ++place) {
-      bool is_inside = true;
-      int64_t rest = place;
-      for (size_t i = shape.size(); i-- > 0; rest /= shape[i]) {
-        const int64_t at = rest % shape[i];
-        is_inside &= at >= pad_width[2 * i] && at < shape[i] - pad_width[2 * i + 1];
-      }
-      out[place] = is_inside;
-    }
-    return Constant(std::move(inside));
   }
 
   /// float16, or what may be rounded to it, as sums of two bfloat16, which a matrix unit multiplies: the parts of the

@@ -92,6 +92,29 @@ bool AreFiniteHalves(const Constant& halves) {
   return infinite == 0;
 }
 
+Constant InsideOf(const Type& data, const std::vector<int64_t>& pad_width) {
+  const Array<PrimExpr>& extents = *data.as<TensorTypeNode>()->shape;
+  std::vector<int64_t> shape;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const bool is_padded = pad_width[2 * i] + pad_width[2 * i + 1] > 0;
+    const auto extent = is_padded ? AsConstInt(extents[static_cast<int64_t>(i)]) : std::optional<int64_t>(1);
+    if (!extent) return Constant();
+    shape.push_back(*extent + pad_width[2 * i] + pad_width[2 * i + 1]);
+  }
+  Tensor inside = runtime::AllocTensor(shape, DataType::Bool());
+  auto* out = static_cast<bool*>(inside.data_ptr());
+  for (int64_t place = 0; place < inside.numel(); ++place) {
+    bool is_inside = true;
+    int64_t rest = place;
+    for (size_t i = shape.size(); i-- > 0; rest /= shape[i]) {
+      const int64_t at = rest % shape[i];
+      is_inside &= at >= pad_width[2 * i] && at < shape[i] - pad_width[2 * i + 1];
+    }
+    out[place] = is_inside;
+  }
+  return Constant(std::move(inside));
+}
+
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
   const int64_t count = packing.ends_with("x4") ? 4 : 2;
   const int bits = static_cast<int>(32 / count);

@@ -40,6 +40,9 @@ class ByteOperands {
 Expr AsWords(const Expr& data, int64_t axis);
 /// Whether no element of a constant of float16 is infinite.
 bool AreFiniteHalves(const Constant& halves);
+/// Which elements of padded data are those of the data, (1, …, h, w) with channels first; null if sizes are not
+/// known.
+Constant InsideOf(const Type& data, const std::vector<int64_t>& pad_width);
 /// Neighbours along `axis` of a weight in that packing: of int32 that fit int16 or int8, of int8, or of float32 or
 /// bfloat16.
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing);
