@@ -178,20 +178,20 @@ Scalar DotPairs(DataType dtype, const Scalar* args) {
   return Scalar::Int(WrapToWidth(dtype, low + high));
 }
 template <typename Byte>
+int64_t ProductOfBytes(const Scalar* args, int shift) {
+  return int64_t{static_cast<Byte>(args[0].i >> shift)} * static_cast<int8_t>(args[1].i >> shift);
+}
+template <typename Byte>
 Scalar DotBytes(DataType dtype, const Scalar* args) {
   int64_t sum = 0;
-  for (int shift = 0; shift < 32; shift += 8) {
-    sum += int64_t{static_cast<Byte>(args[0].i >> shift)} * static_cast<int8_t>(args[1].i >> shift);
-  }
+  for (int shift = 0; shift < 32; shift += 8) sum += ProductOfBytes<Byte>(args, shift);
   return Scalar::Int(WrapToWidth(dtype, sum));
 }
 Scalar DotSmallBytes(DataType, const Scalar* args) {
-  const auto product = [&](int n) -> int64_t {
-    return int64_t{static_cast<uint8_t>(args[0].i >> n)} * static_cast<int8_t>(args[1].i >> n);
-  };
-  const auto pair = [&](int n) {
+  const auto pair = [args](int shift) {
     using Limits = std::numeric_limits<int16_t>;
-    return std::clamp<int64_t>(product(n) + product(n + 8), Limits::min(), Limits::max());
+    const int64_t sum = ProductOfBytes<uint8_t>(args, shift) + ProductOfBytes<uint8_t>(args, shift + 8);
+    return std::clamp<int64_t>(sum, Limits::min(), Limits::max());
   };
   return Scalar::Int(pair(0) + pair(16));
 }

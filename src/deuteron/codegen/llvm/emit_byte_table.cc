@@ -37,8 +37,7 @@ llvm::Value* Permuted(llvm::IRBuilderBase* builder, llvm::Value* bytes, const st
 llvm::Value* KernelEmitter::EmitByteTable(const tir::CallNode* op) {
   std::vector<uint8_t> values;
   for (size_t i = 1; i < op->args.size(); ++i) {
-    const auto* splat = op->args[i].as<tir::BroadcastNode>();
-    const std::optional<int64_t> word = AsConstInt(splat == nullptr ? op->args[i] : splat->value);
+    const std::optional<int64_t> word = AsConstInt(ScalarOf(op->args[i]));
     DEUTERON_CHECK(word.has_value()) << "kernel " << symbol_ << ": a table of bytes is not constant";
     for (int shift = 0; shift < 64; shift += 8) {
       values.push_back(static_cast<uint8_t>(static_cast<uint64_t>(*word) >> shift));

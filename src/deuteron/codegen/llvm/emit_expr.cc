@@ -9,6 +9,11 @@
 
 namespace deuteron::codegen {
 
+const PrimExpr& ScalarOf(const PrimExpr& expr) {
+  const auto* splat = expr.as<tir::BroadcastNode>();
+  return splat == nullptr ? expr : splat->value;
+}
+
 bool IsSpeculatable(const PrimExpr& expr) {
   bool safe = true;
   PostOrderVisit(expr, [&safe](const PrimExpr& node) {
@@ -21,8 +26,7 @@ bool IsSpeculatable(const PrimExpr& expr) {
       case ExprKind::kFloorDiv:
       case ExprKind::kFloorMod: {
         const auto* op = static_cast<const tir::BinaryNode*>(node.get());
-        const auto* splat = op->b.as<tir::BroadcastNode>();
-        const std::optional<int64_t> divisor = AsConstInt(splat == nullptr ? op->b : splat->value);
+        const std::optional<int64_t> divisor = AsConstInt(ScalarOf(op->b));
         if (!node.dtype().is_float() && divisor.value_or(0) == 0) safe = false;
         break;
       }

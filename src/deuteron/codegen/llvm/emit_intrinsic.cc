@@ -87,8 +87,7 @@ llvm::Value* KernelEmitter::EmitRemainder(llvm::Value* x, llvm::Value* y) {
 llvm::Value* KernelEmitter::EmitPow(const tir::CallNode* op) {
   const DataType type = op->dtype.element();
   llvm::Value* x = Widen(type, Splat(EmitExpr(op->args[0]), op->dtype.lanes()));
-  const auto* splat = op->args[1].as<tir::BroadcastNode>();
-  const auto* exponent = (splat == nullptr ? op->args[1] : splat->value).as<tir::FloatImmNode>();
+  const auto* exponent = ScalarOf(op->args[1]).as<tir::FloatImmNode>();
   const auto result = [&]() -> llvm::Value* {
     if (exponent != nullptr) {
       const double n = exponent->value;

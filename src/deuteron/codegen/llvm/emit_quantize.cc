@@ -19,12 +19,6 @@ struct Clamped {
   double least, greatest;
 };
 
-std::optional<double> NumberOf(const PrimExpr& expr) {
-  const auto* splat = expr.as<tir::BroadcastNode>();
-  const auto* imm = (splat == nullptr ? expr : splat->value).as<tir::FloatImmNode>();
-  return imm == nullptr ? std::nullopt : std::optional(imm->value);
-}
-
 std::optional<Clamped> FindClamped(DataType to, const PrimExpr& value) {
   const bool has_wider = to.is_integer() && !to.is_bool() && to.bits() < 32 && to.bits() >= 8;
   if (!has_wider || value.dtype().element() != DataType::Float(32)) return std::nullopt;
@@ -34,20 +28,22 @@ std::optional<Clamped> FindClamped(DataType to, const PrimExpr& value) {
   Clamped clamped{value, least, greatest};
   while (clamped.number->kind == ExprKind::kMax || clamped.number->kind == ExprKind::kMin) {
     const auto* bound = static_cast<const tir::BinaryNode*>(clamped.number.get());
-    const auto limit = NumberOf(bound->b);
+    const auto* limit = ScalarOf(bound->b).as<tir::FloatImmNode>();
     // What comes after a bound must not lead beyond the other one.
-    if (!limit || *limit < least || *limit > greatest) return std::nullopt;
+    if (limit == nullptr || limit->value < least || limit->value > greatest) return std::nullopt;
     if (bound->kind == ExprKind::kMax) {
       has_least = true;
-      clamped.least = std::max(clamped.least, *limit);
+      clamped.least = std::max(clamped.least, limit->value);
     } else {
       has_greatest = true;
-      clamped.greatest = std::min(clamped.greatest, *limit);
+      clamped.greatest = std::min(clamped.greatest, limit->value);
     }
     clamped.number = bound->a;
   }
   return has_least && has_greatest ? std::optional(std::move(clamped)) : std::nullopt;
 }
+
+bool IsWhole(double number) { return std::trunc(number) == number; }
 
 /// A number that is rounded, and has an integer added.
 struct Rounded {
@@ -59,10 +55,10 @@ std::optional<Rounded> FindRounded(const PrimExpr& value) {
   static const Op round = Op::Get("tir.round"), nearby = Op::Get("tir.nearbyint");
   Rounded rounded{value};
   if (const auto* sum = value.as<tir::AddNode>()) {
-    const auto shift = NumberOf(sum->b);
+    const auto* shift = ScalarOf(sum->b).as<tir::FloatImmNode>();
     constexpr double kGreatestShift = 1 << 15;
-    if (!shift || std::trunc(*shift) != *shift || std::fabs(*shift) > kGreatestShift) return std::nullopt;
-    rounded = {sum->a, *shift};
+    if (shift == nullptr || !IsWhole(shift->value) || std::fabs(shift->value) > kGreatestShift) return std::nullopt;
+    rounded = {sum->a, shift->value};
   }
   const auto* call = rounded.number.as<tir::CallNode>();
   if (call == nullptr || !(call->op.same_as(round) || call->op.same_as(nearby))) return std::nullopt;
@@ -74,10 +70,7 @@ std::optional<Rounded> FindRounded(const PrimExpr& value) {
 class ByteRounder : public VectorOps {
  public:
   ByteRounder(llvm::IRBuilderBase* builder, const Target& target)
-      : VectorOps(builder),
-        lanes_(target.machine.vector_bits >= 512 && target.HasFeature("avx512f") ? 16
-               : target.HasFeature("avx2")                                       ? 8
-                                                                                 : 0) {}
+      : VectorOps(builder), lanes_(LanesWith(target, "avx512f", "avx2")) {}
   bool CanRound() const { return lanes_ != 0; }
 
   /// `x` rounded, `shift` added, and brought between both limits, which are integers.
@@ -118,9 +111,8 @@ llvm::Value* KernelEmitter::EmitCast(const tir::CastNode* op) {
   const auto clamped = target_.HasFeature("neon") ? std::nullopt : FindClamped(op->dtype, op->value);
   if (!clamped) return EmitCast(op->dtype, op->value.dtype(), EmitExpr(op->value));
   ByteRounder rounder(&builder_, target_);
-  const auto is_whole = [](double limit) { return std::trunc(limit) == limit; };
   const bool may_round = rounder.CanRound() && op->dtype.bits() == 8 && op->dtype.lanes() > 1 &&
-                         clamped->least <= clamped->greatest && is_whole(clamped->least) && is_whole(clamped->greatest);
+                         clamped->least <= clamped->greatest && IsWhole(clamped->least) && IsWhole(clamped->greatest);
   if (const auto rounded = may_round ? FindRounded(clamped->number) : std::nullopt) {
     return rounder.Round(op->dtype.element(), EmitExpr(rounded->number), rounded->shift, clamped->least,
                          clamped->greatest);

@@ -402,6 +402,9 @@ Inst* KernelEmitter::Annotate(Inst* instruction, const tir::Buffer& buffer) {
 /// else 0.
 int64_t LanesOn(const llvm::Value* mask);
 
+/// What a vector has in all its lanes, where it is a broadcast; else `expr` itself.
+const PrimExpr& ScalarOf(const PrimExpr& expr);
+
 /// Whether `expr` may be evaluated where its value is not needed: no load, no integer division, no call
 /// that may fault.
 bool IsSpeculatable(const PrimExpr& expr);

@@ -7,12 +7,6 @@ namespace deuteron::codegen {
 using llvm::Value;
 using Pieces = std::vector<Value*>;
 
-unsigned VectorDot::LanesWith(const char* wide, const char* narrow) const {
-  if (target_.machine.vector_bits >= 512 && target_.HasFeature("avx512f") && target_.HasFeature(wide)) return 16;
-  const bool is_short = target_.HasFeature(wide) && target_.HasFeature("avx512vl");
-  return is_short || target_.HasFeature(narrow) ? 8 : 0;
-}
-
 Value* VectorDot::Emit(std::string_view name, Value* sum, Value* x, Value* y) {
   if (name == "dot_i16x2") {
     Value* dot = OfIntegers(x, y);
@@ -51,7 +45,7 @@ Value* VectorDot::ProductOfBytes(Value* x, Value* y, uint64_t shift, bool is_sig
 }
 
 Value* VectorDot::OfSmallBytes(Value* sum, Value* x, Value* y) {
-  const unsigned lanes = LanesWith("avx512bw", "avx2");
+  const unsigned lanes = LanesWith(target_, "avx512bw", "avx2");
   if (lanes == 0 || !x->getType()->isVectorTy()) {
     llvm::Type* type = x->getType();
     const auto number = [type](int64_t value) { return llvm::ConstantInt::getSigned(type, value); };
@@ -76,7 +70,7 @@ Value* VectorDot::OfSmallBytes(Value* sum, Value* x, Value* y) {
 }
 
 Value* VectorDot::OfIntegers(Value* x, Value* y) {
-  const unsigned lanes = LanesWith("avx512bw", "avx2");
+  const unsigned lanes = LanesWith(target_, "avx512bw", "avx2");
   if (lanes == 0 || !x->getType()->isVectorTy()) {
     const auto half = [&](Value* pair, bool high) { return b_.CreateAShr(high ? pair : b_.CreateShl(pair, 16), 16); };
     return b_.CreateAdd(b_.CreateMul(half(x, false), half(y, false)), b_.CreateMul(half(x, true), half(y, true)));
@@ -89,9 +83,9 @@ Value* VectorDot::OfIntegers(Value* x, Value* y) {
 }
 
 Value* VectorDot::OfBytes(Value* sum, Value* x, Value* y, bool is_signed) {
-  unsigned lanes = LanesWith("avx512vnni", "avxvnni");
+  unsigned lanes = LanesWith(target_, "avx512vnni", "avxvnni");
   if (is_signed) lanes = target_.HasFeature("dotprod") ? 4 : 0;
-  const bool has_small = LanesWith("avx512bw", "avx2") != 0 && x->getType()->isVectorTy() && AreSmallBytes(x);
+  const bool has_small = LanesWith(target_, "avx512bw", "avx2") != 0 && x->getType()->isVectorTy() && AreSmallBytes(x);
   if (lanes == 0 && !is_signed && has_small) return OfSmallBytes(sum, x, y);
   if (lanes == 0 || !x->getType()->isVectorTy()) {
     for (uint64_t shift = 0; shift < 32; shift += 8) sum = b_.CreateAdd(sum, ProductOfBytes(x, y, shift, is_signed));
@@ -109,7 +103,7 @@ Value* VectorDot::OfBytes(Value* sum, Value* x, Value* y, bool is_signed) {
 }
 
 Value* VectorDot::OfFloats(Value* sum, Value* x, Value* y) {
-  const unsigned lanes = LanesWith("avx512bf16", "avx512bf16");
+  const unsigned lanes = LanesWith(target_, "avx512bf16", "avx512bf16");
   if (lanes == 0 || !x->getType()->isVectorTy() || !target_.HasFeature("avx512vl")) {
     llvm::Type* type = sum->getType();
     const auto half = [&](Value* pair, bool high) {

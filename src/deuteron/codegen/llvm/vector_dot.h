@@ -19,9 +19,6 @@ class VectorDot {
   llvm::Value* Emit(std::string_view name, llvm::Value* sum, llvm::Value* x, llvm::Value* y);
 
  private:
-  /// Lanes of the widest vectors that may be computed with at once, where the target has the one feature for 512 bits,
-  /// and the other, or that one, for 256; 0: it has neither.
-  unsigned LanesWith(const char* wide, const char* narrow) const;
   llvm::Value* OfIntegers(llvm::Value* x, llvm::Value* y);
   /// `is_signed`: the bytes of x are int8.
   llvm::Value* OfBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y, bool is_signed);

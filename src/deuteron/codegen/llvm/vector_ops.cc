@@ -62,6 +62,12 @@ Value* VectorOps::TangentOf(const Angle& angle) {
   return b_.CreateFDiv(numerator, denominator);
 }
 
+unsigned LanesWith(const Target& target, const char* wide, const char* narrow) {
+  if (target.machine.vector_bits >= 512 && target.HasFeature("avx512f") && target.HasFeature(wide)) return 16;
+  const bool is_short = target.HasFeature(wide) && target.HasFeature("avx512vl");
+  return is_short || target.HasFeature(narrow) ? 8 : 0;
+}
+
 Value* InPieces(llvm::IRBuilderBase* builder, const std::vector<Value*>& vectors, unsigned lanes,
                 const std::function<Value*(const std::vector<Value*>&)>& compute) {
   llvm::IRBuilderBase& b = *builder;

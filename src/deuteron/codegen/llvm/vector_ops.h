@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "deuteron/codegen/llvm/llvm.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron::codegen {
 
@@ -47,6 +48,10 @@ class VectorOps {
 
   llvm::IRBuilderBase& b_;
 };
+
+/// Lanes of 32 bits of the widest vectors that may be computed with at once, where the target has the one feature for
+/// 512 bits, and the other, or that one, for 256; 0: it has neither.
+unsigned LanesWith(const Target& target, const char* wide, const char* narrow);
 
 /// `compute` of pieces of so many lanes of vectors of one length, or of scalars, joined again: a vector of as many
 /// lanes.

@@ -138,7 +138,7 @@ class ProductConverter : public EmittingRewriter {
     const auto channels = ChannelsOf(call);
     if (!channels) return false;
     const auto centred = Centred(weight, *channels);
-    if (!centred || !(channels->following == 0 || Pays(*channels, centred->integers))) return false;
+    if (!centred || !Pays(*channels, centred->integers)) return false;
 
     const Expr shifted = Shifted(data->args[0], scale->zero_point, channels->dtype, call->span, out);
     const Var product = Emit(IntegerProduct(call, shifted, centred->integers, channels->dtype), call->span, out);
@@ -148,11 +148,12 @@ class ProductConverter : public EmittingRewriter {
     return true;
   }
 
-  /// Whether the integers of a convolution are no slower than floats.
+  /// Whether the integers are no slower than floats, as those of some convolutions are.
   static bool Pays(const Channels& channels, const Constant& integers) {
     const Target& target = Target::Current();
-    return channels.dtype.is_float() || tir::MultipliesBytes(target) || tir::MultipliesSignedBytes(target) ||
-           FitPairs(integers, /*axis=*/1);
+    const bool is_product = channels.following == 0;
+    return is_product || channels.dtype.is_float() || tir::MultipliesBytes(target) ||
+           tir::MultipliesSignedBytes(target) || FitPairs(integers, /*axis=*/1);
   }
 
   /// Of two matrices that the run gives.
