@@ -111,15 +111,14 @@ llvm::Value* KernelEmitter::EmitStridedLoad(const tir::Buffer& buffer, const tir
     }
     llvm::Value* address =
         ElementAddress(buffer, builder_.CreateAdd(first, builder_.getInt64(static_cast<uint64_t>(begin))));
-    llvm::Instruction* part = nullptr;
+    llvm::Value* part = nullptr;
     if (mask_ == nullptr) {
-      part = builder_.CreateAlignedLoad(type, address, align);
+      part = Annotate(builder_.CreateAlignedLoad(type, address, align), buffer);
     } else {
       llvm::Value* none = llvm::Constant::getNullValue(mask_->getType());
-      part = builder_.CreateMaskedLoad(type, address, align, builder_.CreateShuffleVector(mask_, none, wanted_for),
-                                       llvm::Constant::getNullValue(type));
+      part = EmitMaskedLoad(type, address, buffer, builder_.CreateShuffleVector(mask_, none, wanted_for));
     }
-    result = builder_.CreateShuffleVector(result, Annotate(part, buffer), taken);
+    result = builder_.CreateShuffleVector(result, part, taken);
   }
   return FromMemory(result, element);
 }
@@ -178,9 +177,9 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
   const llvm::Align align(static_cast<uint64_t>(element.bytes()));
   llvm::Type* type = llvm::FixedVectorType::get(MemoryType(element), static_cast<unsigned>(span));
   llvm::Value* address = ElementAddress(buffer, analyzer.Simplify(first + begin));
-  llvm::Instruction* whole = nullptr;
+  llvm::Value* whole = nullptr;
   if (mask_ == nullptr) {
-    whole = builder_.CreateAlignedLoad(type, address, align);
+    whole = Annotate(builder_.CreateAlignedLoad(type, address, align), buffer);
   } else {
     // An element is wanted where any of its lanes is on: the first lanes of all elements, then the second, ….
     std::vector<std::vector<int>> lanes_of(static_cast<size_t>(span));
@@ -200,11 +199,11 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
       llvm::Value* these = builder_.CreateShuffleVector(mask_, none, from);
       wanted = wanted == nullptr ? these : builder_.CreateOr(wanted, these);
     }
-    whole = builder_.CreateMaskedLoad(type, address, align, wanted, llvm::Constant::getNullValue(type));
+    whole = EmitMaskedLoad(type, address, buffer, wanted);
   }
   std::vector<int> taken;
   for (const int64_t offset : offsets) taken.push_back(static_cast<int>(offset - begin));
-  return FromMemory(builder_.CreateShuffleVector(Annotate(whole, buffer), taken), element);
+  return FromMemory(builder_.CreateShuffleVector(whole, taken), element);
 }
 
 llvm::Value* KernelEmitter::EmitLoadOrZeros(const tir::BufferLoadNode* op, llvm::Value* inside) {
@@ -220,11 +219,9 @@ llvm::Value* KernelEmitter::EmitLoadOrZeros(const tir::BufferLoadNode* op, llvm:
   llvm::Value* begin = EmitIndex(index.as<tir::RampNode>()->base);
   begin = builder_.CreateSelect(inside, begin, llvm::Constant::getNullValue(begin->getType()));
   llvm::Type* type = MemoryType(buffer->dtype.with_lanes(lanes));
-  llvm::Instruction* load = builder_.CreateMaskedLoad(type, ElementAddress(buffer, begin),
-                                                      llvm::Align(static_cast<uint64_t>(buffer->dtype.bytes())), mask_,
-                                                      llvm::Constant::getNullValue(type));
+  llvm::Value* load = EmitMaskedLoad(type, ElementAddress(buffer, begin), buffer, mask_);
   mask_ = saved;
-  return FromMemory(Annotate(load, buffer), buffer->dtype);
+  return FromMemory(load, buffer->dtype);
 }
 
 llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
@@ -250,11 +247,10 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   if (stride == 1) {
     llvm::Value* address = ElementAddress(buffer, index.as<tir::RampNode>()->base);
     EmitPrefetch(buffer, index.as<tir::RampNode>()->base, address);
-    llvm::Instruction* load =
-        mask_ == nullptr || MayAccessWhole(buffer, lanes)
-            ? static_cast<llvm::Instruction*>(builder_.CreateAlignedLoad(type, address, align))
-            : builder_.CreateMaskedLoad(type, address, align, mask_, llvm::Constant::getNullValue(type));
-    return FromMemory(Annotate(load, buffer), element);
+    llvm::Value* load = mask_ == nullptr || MayAccessWhole(buffer, lanes)
+                            ? Annotate(builder_.CreateAlignedLoad(type, address, align), buffer)
+                            : EmitMaskedLoad(type, address, buffer, mask_);
+    return FromMemory(load, element);
   }
   if (stride && *stride > 1) {
     const auto* ramp = index.as<tir::RampNode>();
@@ -303,52 +299,6 @@ void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {
   }
   llvm::Value* addresses = ElementAddress(buffer, EmitIndex(index));
   Annotate(builder_.CreateMaskedScatter(value, addresses, align, FullMask(lanes)), buffer);
-}
-
-void KernelEmitter::EmitMaskedStore(llvm::Value* value, llvm::Value* address, const tir::Buffer& buffer) {
-  const llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
-  auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
-  const unsigned lanes = type->getNumElements();
-  if (first_lanes_ == nullptr || llvm::isa<llvm::Constant>(mask_) || target_.HasFeature("avx512f") || lanes < 2 ||
-      (lanes & (lanes - 1)) != 0) {
-    Annotate(builder_.CreateMaskedStore(value, address, align, mask_), buffer);
-    return;
-  }
-  // Where masked stores are slow (some take as long as sixteen others) or none: pieces of half as many lanes each.
-  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(llvm_, name, frame_->function); };
-  llvm::BasicBlock *whole = block("whole"), *piecewise = block("piecewise"), *join = block("stored");
-  llvm::Value* all = llvm::ConstantInt::get(first_lanes_->getType(), lanes);
-  builder_.CreateCondBr(builder_.CreateICmpSGE(first_lanes_, all), whole, piecewise);
-  builder_.SetInsertPoint(whole);
-  Annotate(builder_.CreateAlignedStore(value, address, align), buffer);
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(piecewise);
-  for (unsigned piece = lanes / 2; piece > 0; piece /= 2) {
-    // What is left are the first of twice as many lanes as this piece has.
-    std::vector<int> low(piece), high(piece);
-    std::iota(low.begin(), low.end(), 0);
-    std::iota(high.begin(), high.end(), static_cast<int>(piece));
-    llvm::Value* first = builder_.CreateShuffleVector(value, low);
-    llvm::Value* rest = builder_.CreateShuffleVector(value, high);
-    llvm::Value* behind = builder_.CreateConstGEP1_64(type->getElementType(), address, piece);
-    llvm::BasicBlock *before = builder_.GetInsertBlock(), *store = block("piece"), *next = block("next");
-    llvm::Value* bit = builder_.CreateAnd(first_lanes_, llvm::ConstantInt::get(first_lanes_->getType(), piece));
-    builder_.CreateCondBr(builder_.CreateIsNotNull(bit), store, next);
-    builder_.SetInsertPoint(store);
-    Annotate(builder_.CreateAlignedStore(first, address, align), buffer);
-    builder_.CreateBr(next);
-    builder_.SetInsertPoint(next);
-    const auto either = [&](llvm::Value* stored, llvm::Value* not_stored) {
-      llvm::PHINode* phi = builder_.CreatePHI(stored->getType(), 2);
-      phi->addIncoming(stored, store);
-      phi->addIncoming(not_stored, before);
-      return phi;
-    };
-    value = either(rest, first);
-    address = either(behind, address);
-  }
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(join);
 }
 
 void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {

@@ -4,6 +4,9 @@
 /// A register tile whose vectors run along one axis of an output that is contiguous along the other is read, vector by
 /// vector, at a stride: each such load would be a gather, of as many cache accesses as lanes. N vectors of N lanes are
 /// transposed by N log2 N shuffles, and serve the N loads next to each other.
+#include <bit>
+#include <numeric>
+
 #include "deuteron/codegen/llvm/emitter.h"
 
 namespace deuteron::codegen {
@@ -79,8 +82,10 @@ bool IsMultiple(const llvm::Value* value, int64_t factor) {
 llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const tir::RampNode* ramp, int64_t stride) {
   const int64_t lanes = ramp->lanes;
   const int64_t lanes_on = mask_ == nullptr ? lanes : LanesOn(mask_);
+  // Of five lanes there are eight, three of which nothing is known of.
+  const auto columns = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(lanes)));
   const std::optional<int64_t> count = buffer->shape.empty() ? std::nullopt : AsConstInt(buffer->shape[0]);
-  const bool whole = (lanes & (lanes - 1)) == 0 && lanes >= 4 && stride % lanes == 0 && count && *count % lanes == 0;
+  const bool whole = columns >= 4 && stride % columns == 0 && count && *count % columns == 0;
   const bool has_size = buffer->dtype.bytes() == 4 || buffer->dtype.bytes() == 2;
   if (!has_size || !whole || lanes_on == 0 || frame_->stack_buffers.count(buffer->data.get()) == 0) {
     return nullptr;
@@ -91,13 +96,13 @@ llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const 
   const int64_t column = first.constant;
   if (column < 0) return nullptr;  // behind a condition that is false
   // Tiles further on begin with whole vectors, too.
-  if (first.rest != nullptr && !IsMultiple(first.rest, lanes)) return nullptr;
+  if (first.rest != nullptr && !IsMultiple(first.rest, columns)) return nullptr;
   TransposedTile wanted{
-      builder_.GetInsertBlock(), buffer->data.get(), first.rest, stride, lanes_on, column - column % lanes, {}};
+      builder_.GetInsertBlock(), buffer->data.get(), first.rest, stride, lanes_on, column - column % columns, {}};
   if (!transposed_.IsSameTile(wanted)) {
-    llvm::Type* type = MemoryType(buffer->dtype.with_lanes(static_cast<int>(lanes)));
+    llvm::Type* type = MemoryType(buffer->dtype.with_lanes(static_cast<int>(columns)));
     const llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
-    for (int64_t row = 0; row < lanes; ++row) {
+    for (int64_t row = 0; row < columns; ++row) {
       if (row >= lanes_on) {
         wanted.columns.push_back(llvm::PoisonValue::get(type));
         continue;
@@ -108,7 +113,11 @@ llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const 
     Transpose(&builder_, static_cast<size_t>(buffer->dtype.bits()), &wanted.columns);
     transposed_ = std::move(wanted);
   }
-  return transposed_.columns[static_cast<size_t>(column % lanes)];
+  llvm::Value* found = transposed_.columns[static_cast<size_t>(column % columns)];
+  if (columns == lanes) return found;
+  std::vector<int> first_lanes(static_cast<size_t>(lanes));
+  std::iota(first_lanes.begin(), first_lanes.end(), 0);
+  return builder_.CreateShuffleVector(found, first_lanes);
 }
 
 }  // namespace deuteron::codegen

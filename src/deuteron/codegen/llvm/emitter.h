@@ -174,11 +174,15 @@ class KernelEmitter {
   void FailOutside(const tir::Buffer& buffer, llvm::Value* at, llvm::Value* elements);
   void EmitOutside(const tir::Buffer& buffer, llvm::Value* at, llvm::Value* elements);
 
+  // emit_masked.cc
+  /// A vector from `address`, with zeros in the lanes that `mask` has off, which are not read.
+  llvm::Value* EmitMaskedLoad(llvm::Type* type, llvm::Value* address, const tir::Buffer& buffer, llvm::Value* mask);
+  /// Stores the lanes that `mask_` has on side by side, at `address`.
+  void EmitMaskedStore(llvm::Value* value, llvm::Value* address, const tir::Buffer& buffer);
+
   // emit_memory.cc
   void EmitAlloc(const tir::Buffer& buffer);
   void EmitStore(const tir::BufferStoreNode* op);
-  /// Stores the lanes that `mask_` has on side by side, at `address`.
-  void EmitMaskedStore(llvm::Value* value, llvm::Value* address, const tir::Buffer& buffer);
   llvm::Value* EmitLoad(const tir::BufferLoadNode* op);
   /// Lanes `stride` elements apart, from vectors that are read whole and shuffled. Reads nothing beyond the first and
   /// the last lane, under a mask only what its lanes want.

@@ -26,6 +26,8 @@ namespace {
 
 /// Copies stop where the body is larger than this many nodes.
 constexpr int64_t kMaxCopiedNodes = 20000;
+/// Rows of more are not copied for the sake of masks.
+constexpr int64_t kMostNodesOfRow = 500;
 /// Iterations before the first that needs no condition: the rows of padding.
 constexpr int64_t kMostBefore = 3;
 /// Iterations within which conditions hold again, if they ever do.
@@ -108,19 +110,44 @@ constexpr int64_t kManyIterations = 7;
 class OwnConditions : public StmtExprVisitor {
  public:
   explicit OwnConditions(const Var& var) : var_(var) {}
+  /// Those of branches.
   std::vector<PrimExpr> found;
+  /// Those of choices between vectors, of which others differ from lane to lane.
+  std::vector<PrimExpr> beside_lanes;
 
  protected:
+  void VisitFor_(const ForNode* op) override {
+    const bool is_vector = op->loop_kind == ForKind::kVectorized;
+    if (is_vector) lanes_.insert(op->loop_var.get());
+    StmtExprVisitor::VisitFor_(op);
+  }
   void VisitIfThenElse_(const IfThenElseNode* op) override {
     for (const PrimExpr& part : Conjuncts(op->condition)) {
-      const auto vars = FreeVars(part);
-      if (vars.size() == 1 && vars[0].same_as(var_) && !ReadsMemory(part)) found.push_back(part);
+      if (IsOwn(part)) found.push_back(part);
     }
     StmtExprVisitor::VisitIfThenElse_(op);
   }
+  void VisitCall_(const CallNode* op) override {
+    if (IsIfThenElse(op)) {
+      std::vector<PrimExpr> own;
+      bool differs = false;
+      for (const PrimExpr& part : Conjuncts(op->args[0])) {
+        if (IsOwn(part)) own.push_back(part);
+        differs = differs || UsesVar(part, [&](const VarNode* var) { return lanes_.count(var) != 0; });
+      }
+      if (differs) beside_lanes.insert(beside_lanes.end(), own.begin(), own.end());
+    }
+    StmtExprVisitor::VisitCall_(op);
+  }
 
  private:
+  bool IsOwn(const PrimExpr& part) const {
+    const auto vars = FreeVars(part);
+    return vars.size() == 1 && vars[0].same_as(var_) && !ReadsMemory(part);
+  }
+
   const Var& var_;
+  std::unordered_set<const VarNode*> lanes_;
 };
 
 /// Whether conditions do nothing but mask what sums of a tile load (skip_padding.cc): in a copy for the rim none is
@@ -249,6 +276,7 @@ class Partitioner : public StmtExprMutator {
     analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
     if (op->loop_kind == ForKind::kVectorized) return StmtExprMutator::VisitFor_(op);
     if (const Stmt shorter = Shortened(op); shorter.defined()) return VisitStmt(shorter);
+    if (const Stmt parts = SplitAtRows(op); parts.defined()) return parts;
     ConditionFinder finder(op, &analyzer_);
     finder.Find(op->body);
     Stmt body = op->body;
@@ -290,6 +318,18 @@ class Partitioner : public StmtExprMutator {
     }
     const bool ends_early = *min < end && end < *min + *extent && StoresOnlyUnder(same, op->body);
     return ends_early ? Iterations(op, *min, end, WithoutConditions(op->body, same)) : Stmt();
+  }
+
+  /// A serial loop over rows whose vectors have conditions about the row beside those of their lanes, in parts: what is
+  /// left are masks that are known. Null if that cannot be.
+  Stmt SplitAtRows(const ForNode* op) {
+    if (op->loop_kind != ForKind::kSerial || SizeOf(op->body) > kMostNodesOfRow) return Stmt();
+    OwnConditions own(op->loop_var);
+    own.VisitStmt(op->body);
+    if (own.beside_lanes.empty()) return Stmt();
+    std::unordered_set<const Object*> conditions;
+    for (const PrimExpr& part : own.beside_lanes) conditions.insert(part.get());
+    return SplitLoop(op, Conjunction(own.beside_lanes), WithoutConditions(op->body, conditions));
   }
 
   /// The loop in parts, between which it runs as `fast` where `test` holds; null if that cannot be.

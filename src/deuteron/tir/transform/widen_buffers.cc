@@ -2,7 +2,8 @@
 /// What a kernel keeps of float16 and bfloat16 between its stages, on CPUs that have no arithmetic of these: it is
 /// held in float32, where that fits the second cache. Then it is widened once, where it is stored, not wherever it is
 /// loaded; a scalar of a product would be widened for each of its tiles. As within an expression (WidenFloats), what
-/// arithmetic goes on with is not rounded; what is compared, or taken for a whole number, is.
+/// arithmetic goes on with is not rounded; what is compared, or taken for a whole number, is, and float32 of the
+/// program's that it rounds itself.
 #include <unordered_map>
 #include <unordered_set>
 
@@ -82,11 +83,16 @@ class BufferWidener : public StmtExprMutator {
   explicit BufferWidener(HeldBuffers buffers) : buffers_(std::move(buffers)) {}
 
  protected:
+  Stmt VisitAllocBuffer_(const AllocBufferNode* op) override {
+    own_.insert(op->buffer.get());
+    return StmtExprMutator::VisitAllocBuffer_(op);
+  }
   Buffer VisitBufferDef(const Buffer& buffer) override {
     if (buffers_.count(buffer.get()) == 0) return StmtExprMutator::VisitBufferDef(buffer);
     const Buffer wide(buffer->name, DataType::Float(32), buffer->shape, buffer->scope, buffer->strides,
                       buffer->elem_offset, buffer->offset_factor);
     MapBuffer(buffer, wide);
+    held_.insert(wide.get());
     if (buffers_.at(buffer.get())) rounded_.emplace(wide.get(), buffer->dtype);
     return wide;
   }
@@ -104,7 +110,8 @@ class BufferWidener : public StmtExprMutator {
     const PrimExpr value = VisitExpr(op->value);
     const auto* rounding = value.as<CastNode>();
     const bool is_exact = rounding != nullptr && rounding->value->dtype.element() == DataType::Float(32) &&
-                          (!buffers_.at(op->buffer.get()) || IsRounded(rounding->value, value->dtype));
+                          ((!buffers_.at(op->buffer.get()) && !ReadsFloats(rounding->value)) ||
+                           IsRounded(rounding->value, value->dtype));
     return BufferStore(VisitBufferUse(op->buffer),
                        is_exact ? rounding->value : CastTo(DataType::Float(32).with_lanes(value->dtype.lanes()), value),
                        VisitExprs(op->indices), op->span);
@@ -123,7 +130,20 @@ class BufferWidener : public StmtExprMutator {
     return found != rounded_.end() && found->second == narrow;
   }
 
+  /// Whether float32 that the kernel is given are part of it.
+  bool ReadsFloats(const PrimExpr& expr) const {
+    bool found = false;
+    PostOrderVisit(expr, [&](const PrimExpr& node) {
+      const auto* load = node.as<BufferLoadNode>();
+      if (load == nullptr || load->dtype.element() != DataType::Float(32)) return;
+      found = found || (own_.count(load->buffer.get()) == 0 && held_.count(load->buffer.get()) == 0);
+    });
+    return found;
+  }
+
   const HeldBuffers buffers_;
+  /// Buffers that the kernel allocates, and what those became that are held in float32.
+  std::unordered_set<const Object*> own_, held_;
   /// What those became whose numbers are rounded, and to which type.
   std::unordered_map<const Object*, DataType> rounded_;
 };

@@ -1,0 +1,137 @@
+/// \file
+/// Loads and stores of some of a vector's lanes.
+///
+/// What no instruction masks is moved in pieces, of powers of two of lanes: bytes and integers of 16 bits on x86 before
+/// AVX-512, which LLVM moves one by one behind a branch each, and stores there, of which some take as long as sixteen
+/// others.
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "deuteron/codegen/llvm/emitter.h"
+
+namespace deuteron::codegen {
+namespace {
+
+/// Lanes next to each other.
+struct LaneRange {
+  unsigned begin;
+  unsigned end;
+};
+
+/// Those that a constant mask keeps on; nothing if it is not constant, or they are none or not next to each other.
+std::optional<LaneRange> RangeOn(const llvm::Value* mask) {
+  const auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
+  if (constant == nullptr) return std::nullopt;
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(constant->getType())->getNumElements();
+  LaneRange range = {0, 0};
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const llvm::Constant* element = constant->getAggregateElement(lane);
+    if (element == nullptr || (!element->isOneValue() && !element->isNullValue())) return std::nullopt;
+    if (!element->isOneValue()) continue;
+    if (range.end == 0) range = {lane, lane};
+    if (range.end != lane) return std::nullopt;
+    ++range.end;
+  }
+  return range.end == 0 ? std::nullopt : std::optional(range);
+}
+
+/// The lanes of a range in pieces, each a power of two of them from a multiple of it.
+std::vector<LaneRange> PiecesOf(LaneRange range) {
+  std::vector<LaneRange> pieces;
+  while (range.begin < range.end) {
+    const unsigned most = std::bit_floor(range.end - range.begin);
+    const unsigned aligned = range.begin == 0 ? most : range.begin & -range.begin;
+    pieces.push_back({range.begin, range.begin + std::min(most, aligned)});
+    range.begin = pieces.back().end;
+  }
+  return pieces;
+}
+
+/// The lanes of `range` alone.
+std::vector<int> Picked(const LaneRange& range) {
+  std::vector<int> lanes(range.end - range.begin);
+  std::iota(lanes.begin(), lanes.end(), static_cast<int>(range.begin));
+  return lanes;
+}
+
+llvm::FixedVectorType* PieceType(const llvm::FixedVectorType* type, const LaneRange& piece) {
+  return llvm::FixedVectorType::get(type->getElementType(), piece.end - piece.begin);
+}
+
+}  // namespace
+
+llvm::Value* KernelEmitter::EmitMaskedLoad(llvm::Type* type, llvm::Value* address, const tir::Buffer& buffer,
+                                           llvm::Value* mask) {
+  const llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
+  auto* vector = llvm::cast<llvm::FixedVectorType>(type);
+  llvm::Value* zeros = llvm::Constant::getNullValue(type);
+  const bool is_masked = target_.HasFeature("avx512f") || (target_.HasFeature("avx") && buffer->dtype.bytes() >= 4);
+  const auto on = is_masked ? std::nullopt : RangeOn(mask);
+  if (!on) return Annotate(builder_.CreateMaskedLoad(type, address, align, mask, zeros), buffer);
+  llvm::Value* result = zeros;
+  for (const LaneRange& piece : PiecesOf(*on)) {
+    llvm::Value* begin = builder_.CreateConstGEP1_64(vector->getElementType(), address, piece.begin);
+    llvm::Value* part = Annotate(builder_.CreateAlignedLoad(PieceType(vector, piece), begin, align), buffer);
+    std::vector<int> widened(vector->getNumElements(), llvm::PoisonMaskElem), joined(widened.size());
+    std::iota(joined.begin(), joined.end(), 0);
+    for (unsigned lane = piece.begin; lane < piece.end; ++lane) {
+      widened[lane] = static_cast<int>(lane - piece.begin);
+      joined[lane] += static_cast<int>(vector->getNumElements());
+    }
+    result = builder_.CreateShuffleVector(result, builder_.CreateShuffleVector(part, widened), joined);
+  }
+  return result;
+}
+
+void KernelEmitter::EmitMaskedStore(llvm::Value* value, llvm::Value* address, const tir::Buffer& buffer) {
+  const llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
+  auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
+  const unsigned lanes = type->getNumElements();
+  const bool in_pieces = !target_.HasFeature("avx512f");
+  if (const auto on = in_pieces ? RangeOn(mask_) : std::nullopt) {
+    for (const LaneRange& piece : PiecesOf(*on)) {
+      llvm::Value* begin = builder_.CreateConstGEP1_64(type->getElementType(), address, piece.begin);
+      Annotate(builder_.CreateAlignedStore(builder_.CreateShuffleVector(value, Picked(piece)), begin, align), buffer);
+    }
+    return;
+  }
+  if (!in_pieces || first_lanes_ == nullptr || lanes < 2 || !std::has_single_bit(lanes)) {
+    Annotate(builder_.CreateMaskedStore(value, address, align, mask_), buffer);
+    return;
+  }
+  // Pieces of half as many lanes each.
+  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(llvm_, name, frame_->function); };
+  llvm::BasicBlock *whole = block("whole"), *piecewise = block("piecewise"), *join = block("stored");
+  llvm::Value* all = llvm::ConstantInt::get(first_lanes_->getType(), lanes);
+  builder_.CreateCondBr(builder_.CreateICmpSGE(first_lanes_, all), whole, piecewise);
+  builder_.SetInsertPoint(whole);
+  Annotate(builder_.CreateAlignedStore(value, address, align), buffer);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(piecewise);
+  for (unsigned piece = lanes / 2; piece > 0; piece /= 2) {
+    // What is left are the first of twice as many lanes as this piece has.
+    llvm::Value* first = builder_.CreateShuffleVector(value, Picked({0, piece}));
+    llvm::Value* rest = builder_.CreateShuffleVector(value, Picked({piece, 2 * piece}));
+    llvm::Value* behind = builder_.CreateConstGEP1_64(type->getElementType(), address, piece);
+    llvm::BasicBlock *before = builder_.GetInsertBlock(), *store = block("piece"), *next = block("next");
+    llvm::Value* bit = builder_.CreateAnd(first_lanes_, llvm::ConstantInt::get(first_lanes_->getType(), piece));
+    builder_.CreateCondBr(builder_.CreateIsNotNull(bit), store, next);
+    builder_.SetInsertPoint(store);
+    Annotate(builder_.CreateAlignedStore(first, address, align), buffer);
+    builder_.CreateBr(next);
+    builder_.SetInsertPoint(next);
+    const auto either = [&](llvm::Value* stored, llvm::Value* not_stored) {
+      llvm::PHINode* phi = builder_.CreatePHI(stored->getType(), 2);
+      phi->addIncoming(stored, store);
+      phi->addIncoming(not_stored, before);
+      return phi;
+    };
+    value = either(rest, first);
+    address = either(behind, address);
+  }
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+}
+
+}  // namespace deuteron::codegen
