@@ -139,6 +139,9 @@ bool SeesPadding(const SBlock& block) {
   return slide && lines && *lines * slide->stride < 2 * slide->window * slide->dilation;
 }
 
+/// Elements that lie so far apart are moved side by side by few shuffles.
+constexpr int64_t kSeparatedStride = 2;
+
 /// What pads an image has so many operations at most: comparisons of two axes, and the choice.
 constexpr double kMostOpsOfPadding = 1;
 
@@ -431,6 +434,24 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   return parallel;
 }
 
+/// Windows that are next to each other in a vector begin so far apart, in elements of the image's lines; 1 if they are
+/// not windows.
+int64_t StrideOfVectors(const SBlock& block) {
+  const auto slide = SlideAlong(block, block->iter_vars[SplitIters(block).spatial.back()]);
+  return slide ? slide->stride : 1;
+}
+
+/// Lays every `stride`-th element of an image's lines side by side: what vectors of windows read are runs of memory
+/// then, put together once rather than for each tap.
+void SeparateColumns(Schedule* schedule, const Buffer& image, int64_t stride) {
+  std::vector<LayoutDim> layout;
+  const auto last = static_cast<int64_t>(image->shape.size()) - 1;
+  for (int64_t dim = 0; dim < last; ++dim) layout.push_back(LayoutDim::Whole(dim));
+  layout.push_back(LayoutDim::Inner(last, stride));
+  layout.push_back(LayoutDim::Outer(last, stride));
+  schedule->TransformLayout(image, layout);
+}
+
 }  // namespace
 
 bool ScheduleWindow(Schedule* schedule, const Target& target) {
@@ -463,9 +484,11 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
     const bool moves = planes && block == operands[0];
     if (block != anchor && block != *epilogue && !moves) ScheduleSpatial(schedule, block, target);
   }
+  const int64_t stride = StrideOfVectors(schedule->Get(anchor));
   const Loop parallel = ScheduleSpatialReduction(schedule, anchor, *epilogue, target,
                                                  planes ? std::optional(planes->axes) : std::nullopt);
   if (planes) {
+    if (stride == kSeparatedStride) SeparateColumns(schedule, schedule->WriteBuffer(operands[0]), stride);
     schedule->ComputeAt(operands[0], parallel);
     if (planes->are_local) schedule->SetScope(schedule->WriteBuffer(operands[0]), "local");
     const std::vector<Loop> loops = schedule->GetLoops(operands[0]);
