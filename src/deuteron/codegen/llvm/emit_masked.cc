@@ -19,31 +19,32 @@ struct LaneRange {
   unsigned end;
 };
 
-/// Those that a constant mask keeps on; nothing if it is not constant, or they are none or not next to each other.
-std::optional<LaneRange> RangeOn(const llvm::Value* mask) {
+/// Those that a constant mask keeps on, in runs; nothing if it is not constant.
+std::optional<std::vector<LaneRange>> RunsOn(const llvm::Value* mask) {
   const auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
   if (constant == nullptr) return std::nullopt;
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(constant->getType())->getNumElements();
-  LaneRange range = {0, 0};
+  std::vector<LaneRange> runs;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     const llvm::Constant* element = constant->getAggregateElement(lane);
     if (element == nullptr || (!element->isOneValue() && !element->isNullValue())) return std::nullopt;
     if (!element->isOneValue()) continue;
-    if (range.end == 0) range = {lane, lane};
-    if (range.end != lane) return std::nullopt;
-    ++range.end;
+    if (runs.empty() || runs.back().end != lane) runs.push_back({lane, lane});
+    ++runs.back().end;
   }
-  return range.end == 0 ? std::nullopt : std::optional(range);
+  return runs;
 }
 
-/// The lanes of a range in pieces, each a power of two of them from a multiple of it.
-std::vector<LaneRange> PiecesOf(LaneRange range) {
+/// The lanes of runs in pieces, each a power of two of them from a multiple of it.
+std::vector<LaneRange> PiecesOf(const std::vector<LaneRange>& runs) {
   std::vector<LaneRange> pieces;
-  while (range.begin < range.end) {
-    const unsigned most = std::bit_floor(range.end - range.begin);
-    const unsigned aligned = range.begin == 0 ? most : range.begin & -range.begin;
-    pieces.push_back({range.begin, range.begin + std::min(most, aligned)});
-    range.begin = pieces.back().end;
+  for (LaneRange run : runs) {
+    while (run.begin < run.end) {
+      const unsigned most = std::bit_floor(run.end - run.begin);
+      const unsigned aligned = run.begin == 0 ? most : run.begin & -run.begin;
+      pieces.push_back({run.begin, run.begin + std::min(most, aligned)});
+      run.begin = pieces.back().end;
+    }
   }
   return pieces;
 }
@@ -61,13 +62,24 @@ llvm::FixedVectorType* PieceType(const llvm::FixedVectorType* type, const LaneRa
 
 }  // namespace
 
+llvm::Value* WithoutGaps(llvm::Value* mask) {
+  const auto runs = RunsOn(mask);
+  if (!runs || runs->size() < 2) return mask;
+  std::vector<llvm::Constant*> lanes;
+  for (unsigned lane = 0; lane < llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements(); ++lane) {
+    const bool is_on = runs->front().begin <= lane && lane < runs->back().end;
+    lanes.push_back(llvm::ConstantInt::getBool(mask->getContext(), is_on));
+  }
+  return llvm::ConstantVector::get(lanes);
+}
+
 llvm::Value* KernelEmitter::EmitMaskedLoad(llvm::Type* type, llvm::Value* address, const tir::Buffer& buffer,
                                            llvm::Value* mask) {
   const llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
   auto* vector = llvm::cast<llvm::FixedVectorType>(type);
   llvm::Value* zeros = llvm::Constant::getNullValue(type);
   const bool is_masked = target_.HasFeature("avx512f") || (target_.HasFeature("avx") && buffer->dtype.bytes() >= 4);
-  const auto on = is_masked ? std::nullopt : RangeOn(mask);
+  const auto on = is_masked ? std::nullopt : RunsOn(mask);
   if (!on) return Annotate(builder_.CreateMaskedLoad(type, address, align, mask, zeros), buffer);
   llvm::Value* result = zeros;
   for (const LaneRange& piece : PiecesOf(*on)) {
@@ -89,7 +101,7 @@ void KernelEmitter::EmitMaskedStore(llvm::Value* value, llvm::Value* address, co
   auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
   const unsigned lanes = type->getNumElements();
   const bool in_pieces = !target_.HasFeature("avx512f");
-  if (const auto on = in_pieces ? RangeOn(mask_) : std::nullopt) {
+  if (const auto on = in_pieces ? RunsOn(mask_) : std::nullopt) {
     for (const LaneRange& piece : PiecesOf(*on)) {
       llvm::Value* begin = builder_.CreateConstGEP1_64(type->getElementType(), address, piece.begin);
       Annotate(builder_.CreateAlignedStore(builder_.CreateShuffleVector(value, Picked(piece)), begin, align), buffer);

@@ -406,6 +406,9 @@ Inst* KernelEmitter::Annotate(Inst* instruction, const tir::Buffer& buffer) {
 /// else 0.
 int64_t LanesOn(const llvm::Value* mask);
 
+/// A constant mask with the lanes between those that it keeps on; other masks as they are.
+llvm::Value* WithoutGaps(llvm::Value* mask);
+
 /// What a vector has in all its lanes, where it is a broadcast; else `expr` itself.
 const PrimExpr& ScalarOf(const PrimExpr& expr);
 

@@ -149,6 +149,13 @@ TEST(HalfFloats, AreRoundedBetweenStagesWhereThatDecides) {
       te::CreatePrimFunc({x, each("floored", [&](const tir::Var& i) { return CallIntrin("floor", {wide({i})}); })});
   EXPECT_EQ(Roundings(floored, cpu), 1);
   Check(floored, 0, {}, Target::Parse(cpu));
+  // What the program itself rounds, between float32 and float32.
+  const te::Tensor number = te::Placeholder({I64(64)}, single, "number");
+  const te::Tensor rounded = each("rounded", [&](const tir::Var& i) { return CastTo(half, number({i})); });
+  const tir::PrimFunc widened =
+      te::CreatePrimFunc({number, each("widened", [&](const tir::Var& i) { return CastTo(single, rounded({i})); })});
+  EXPECT_EQ(Roundings(widened, cpu), 1);
+  Check(widened, 0, {}, Target::Parse(cpu));
 }
 
 /// A product of so many rows and columns, over `depth` steps.

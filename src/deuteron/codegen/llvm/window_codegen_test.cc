@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
+#include <string>
+#include <tuple>
 
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
@@ -110,6 +112,60 @@ TEST(Codegen, RowsAtTheEndsOfOpenLinesDoNotBranch) {
       CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, 1e-5,
                    {{height, I64(rows)}, {width, I64(columns)}});
     }
+  }
+}
+
+/// A depthwise convolution of 3×3 of bytes, with a pixel of padding around, and its results as bytes.
+tir::PrimFunc DepthwiseOfBytes(int64_t channels, int64_t height, int64_t width, int64_t stride) {
+  const DataType byte = DataType::UInt(8);
+  const te::Tensor x = te::Placeholder({I64(channels), I64(height), I64(width)}, byte, "x");
+  const te::Tensor w = te::Placeholder({I64(channels), I64(3), I64(3)}, kFloat, "w");
+  const te::Tensor padded = te::Compute(
+      {I64(channels), I64(height + 2), I64(width + 2)},
+      [&](const Array<Var>& i) {
+        const PrimExpr inside = I64(1) <= i[1] && i[1] <= I64(height) && I64(1) <= i[2] && i[2] <= I64(width);
+        return IfThenElse(inside, CastTo(kFloat, x({i[0], i[1] - 1, i[2] - 1})), MakeConst(kFloat, 0));
+      },
+      "pad");
+  const tir::IterVar ry = te::ReduceAxis(I64(3), "ry"), rx = te::ReduceAxis(I64(3), "rx");
+  const te::Tensor sum = te::Compute(
+      {I64(channels), I64((height - 1) / stride + 1), I64((width - 1) / stride + 1)},
+      [&](const Array<Var>& i) {
+        const PrimExpr y = i[1] * I64(stride) + ry->var, at = i[2] * I64(stride) + rx->var;
+        return te::Sum(padded({i[0], y, at}) * w({i[0], ry->var, rx->var}), {ry, rx});
+      },
+      "conv");
+  const te::Tensor result = te::Compute(
+      sum.shape(),
+      [&](const Array<Var>& i) {
+        const PrimExpr rounded = CallIntrin("round", {sum({i[0], i[1], i[2]}) * MakeConst(kFloat, 0.125)});
+        return CastTo(byte, Max(Min(rounded, MakeConst(kFloat, 255)), MakeConst(kFloat, 0)));
+      },
+      "result");
+  return te::CreatePrimFunc({x, w, result});
+}
+
+/// Planes of bytes are padded by vectors of which no instruction masks lanes: they are moved in pieces, without a branch
+/// for each, and where windows are two columns apart, these are put side by side there.
+TEST(Codegen, PlanesOfBytesAreMovedInPieces) {
+  for (const auto& [height, width, stride] :
+       {std::tuple<int64_t, int64_t, int64_t>{14, 14, 1}, {7, 7, 1}, {5, 28, 1}, {14, 14, 2}, {9, 23, 2}, {28, 56, 2}}) {
+    SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width) + " by " + std::to_string(stride));
+    const tir::PrimFunc func = DepthwiseOfBytes(32, height, width, stride);
+    const Target target = Target::Parse("llvm -mcpu=x86-64-v3 -threads=2");
+    const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, target);
+    EXPECT_EQ(scheduled.rule, "window");
+    const IRModule module = Lowered(scheduled.func, target);
+    const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
+    EXPECT_EQ(CountOf(code, "@llvm.masked."), 0) << code;
+    int64_t apart = 0;
+    tir::PostOrderVisit(tir::LowerPrimFunc(scheduled.func, target)->body, [&](const ObjectRef& node) {
+      const auto* load = node.as<tir::BufferLoadNode>();
+      const auto* ramp = load == nullptr || load->indices.empty() ? nullptr : load->indices[0].as<tir::RampNode>();
+      apart += ramp != nullptr && load->dtype.is_float() && AsConstInt(ramp->stride) != 1;
+    });
+    EXPECT_EQ(apart, 0);
+    CheckAgainst(scheduled.func, func, 0);
   }
 }
 

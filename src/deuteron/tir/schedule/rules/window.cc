@@ -452,6 +452,17 @@ void SeparateColumns(Schedule* schedule, const Buffer& image, int64_t stride) {
   schedule->TransformLayout(image, layout);
 }
 
+/// Unrolls the loops from that one on around the vectors of a block's lines, if these are few: the padding that each
+/// sees is known then.
+void UnrollVectors(Schedule* schedule, const Block& block, size_t first) {
+  constexpr int64_t kFew = 4;
+  const std::vector<Loop> loops = schedule->GetLoops(block);
+  int64_t copies = 1;
+  for (size_t i = first; i + 1 < loops.size(); ++i) copies *= schedule->ConstExtent(loops[i]).value_or(kFew + 1);
+  if (copies > kFew) return;
+  for (size_t i = first; i + 1 < loops.size(); ++i) schedule->Unroll(loops[i]);
+}
+
 }  // namespace
 
 bool ScheduleWindow(Schedule* schedule, const Target& target) {
@@ -491,8 +502,9 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
     if (stride == kSeparatedStride) SeparateColumns(schedule, schedule->WriteBuffer(operands[0]), stride);
     schedule->ComputeAt(operands[0], parallel);
     if (planes->are_local) schedule->SetScope(schedule->WriteBuffer(operands[0]), "local");
-    const std::vector<Loop> loops = schedule->GetLoops(operands[0]);
-    VectorizeInner(schedule, operands[0], loops.size() - 1, Lanes(target));
+    const size_t columns = schedule->GetLoops(operands[0]).size() - (stride == kSeparatedStride ? 2 : 1);
+    VectorizeInner(schedule, operands[0], schedule->GetLoops(operands[0]).size() - 1, Lanes(target));
+    UnrollVectors(schedule, operands[0], columns);
   }
   return true;
 }
