@@ -169,5 +169,27 @@ TEST(Codegen, PlanesOfBytesAreMovedInPieces) {
   }
 }
 
+/// Of a maximum of bytes vectors have as many lanes as leave the fewest in a line.
+TEST(Codegen, VectorsOfBytesAreWide) {
+  const DataType byte = DataType::UInt(8);
+  for (const auto& [width, lanes] : {std::pair<int64_t, int64_t>{64, 32}, {27, 27}, {14, 14}, {7, 7}, {40, 32}}) {
+    const te::Tensor x = te::Placeholder({I64(32), I64(2 * width + 1)}, byte, "x");
+    const tir::IterVar k = te::ReduceAxis(I64(3), "k");
+    const te::Tensor y = te::Compute(
+        {I64(32), I64(width)}, [&](const Array<Var>& i) { return te::MaxReduce(x({i[0], i[1] * 2 + k->var}), {k}); },
+        "y");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+    const Target target = Target::Parse("llvm -mcpu=x86-64-v3 -threads=2");
+    int64_t widest = 0;
+    tir::PostOrderVisit(tir::LowerPrimFunc(tir::ApplyScheduleRules(func, target).func, target)->body,
+                        [&](const ObjectRef& node) {
+                          const auto* store = node.as<tir::BufferStoreNode>();
+                          if (store != nullptr) widest = std::max<int64_t>(widest, store->value->dtype.lanes());
+                        });
+    EXPECT_EQ(widest, lanes) << width;
+    CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, 0);
+  }
+}
+
 }  // namespace
 }  // namespace deuteron::codegen

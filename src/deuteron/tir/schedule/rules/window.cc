@@ -295,8 +295,8 @@ constexpr int64_t kMostUnrolledParts = 2;
 /// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of a vector in
 /// registers, or of a tile of several rows, `epilogue` (the injective block that consumes the result; may be empty) run
 /// on each tile. Returns the parallel loop: that of the first `num_parallel` outer axes, or of all.
-Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target,
-                              std::optional<size_t> num_parallel) {
+Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, int64_t lanes,
+                              const Target& target, std::optional<size_t> num_parallel) {
   const SBlock before = schedule->Get(block);
   const IterSplit iters = SplitIters(before);
   std::vector<Loop> loops = schedule->GetLoops(block);
@@ -312,7 +312,6 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   for (const Loop& loop : reduce) taps *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
 
   const CostModel costs(target.machine);
-  const int64_t lanes = Lanes(target);
   // Lines of a window are steps, each of which padding leaves out at once; its columns are unrolled.
   const bool is_across = SlidesAcross(before);
   const bool has_lines = is_across && reduce.size() > 1 && schedule->ConstExtent(reduce.front()).value_or(0) > 1;
@@ -452,6 +451,21 @@ void SeparateColumns(Schedule* schedule, const Buffer& image, int64_t stride) {
   schedule->TransformLayout(image, layout);
 }
 
+/// Lanes of vectors: of a maximum of bytes as many as leave the fewest vectors in a line, else those of 32 bits.
+int64_t LanesOf(const SBlock& block, const Target& target) {
+  int64_t lanes = Lanes(target);
+  bool are_bytes = true;
+  PostOrderVisit(block->body, [&](const ObjectRef& node) {
+    const auto* load = node.as<BufferLoadNode>();
+    if (load != nullptr) are_bytes = are_bytes && load->dtype.is_integer() && load->dtype.bits() == 8;
+  });
+  const auto extent = AsConstInt(block->iter_vars[SplitIters(block).spatial.back()]->dom->extent);
+  const auto vectors = [&](int64_t of_lanes) { return (*extent + of_lanes - 1) / of_lanes; };
+  while (extent && are_bytes && 2 * lanes <= target.machine.Lanes(8) && vectors(2 * lanes) < vectors(lanes))
+    lanes *= 2;
+  return lanes;
+}
+
 /// Unrolls the loops from that one on around the vectors of a block's lines, if these are few: the padding that each
 /// sees is known then.
 void UnrollVectors(Schedule* schedule, const Block& block, size_t first) {
@@ -496,14 +510,15 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
     if (block != anchor && block != *epilogue && !moves) ScheduleSpatial(schedule, block, target);
   }
   const int64_t stride = StrideOfVectors(schedule->Get(anchor));
-  const Loop parallel = ScheduleSpatialReduction(schedule, anchor, *epilogue, target,
+  const int64_t lanes = LanesOf(schedule->Get(anchor), target);
+  const Loop parallel = ScheduleSpatialReduction(schedule, anchor, *epilogue, lanes, target,
                                                  planes ? std::optional(planes->axes) : std::nullopt);
   if (planes) {
     if (stride == kSeparatedStride) SeparateColumns(schedule, schedule->WriteBuffer(operands[0]), stride);
     schedule->ComputeAt(operands[0], parallel);
     if (planes->are_local) schedule->SetScope(schedule->WriteBuffer(operands[0]), "local");
     const size_t columns = schedule->GetLoops(operands[0]).size() - (stride == kSeparatedStride ? 2 : 1);
-    VectorizeInner(schedule, operands[0], schedule->GetLoops(operands[0]).size() - 1, Lanes(target));
+    VectorizeInner(schedule, operands[0], schedule->GetLoops(operands[0]).size() - 1, lanes);
     UnrollVectors(schedule, operands[0], columns);
   }
   return true;
