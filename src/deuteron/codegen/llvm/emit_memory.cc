@@ -116,8 +116,7 @@ llvm::Value* KernelEmitter::EmitStridedLoad(const tir::Buffer& buffer, const tir
       part = Annotate(builder_.CreateAlignedLoad(type, address, align), buffer);
     } else {
       llvm::Value* none = llvm::Constant::getNullValue(mask_->getType());
-      part = EmitMaskedLoad(type, address, buffer,
-                            WithoutGaps(builder_.CreateShuffleVector(mask_, none, wanted_for)));
+      part = EmitMaskedLoad(type, address, buffer, WithoutGaps(builder_.CreateShuffleVector(mask_, none, wanted_for)));
     }
     result = builder_.CreateShuffleVector(result, part, taken);
   }

@@ -145,11 +145,15 @@ tir::PrimFunc DepthwiseOfBytes(int64_t channels, int64_t height, int64_t width, 
   return te::CreatePrimFunc({x, w, result});
 }
 
-/// Planes of bytes are padded by vectors of which no instruction masks lanes: they are moved in pieces, without a branch
-/// for each, and where windows are two columns apart, these are put side by side there.
+/// Planes of bytes are padded by vectors of which no instruction masks lanes: they are moved in pieces, without a
+/// branch for each, and where windows are two columns apart, these are put side by side there.
 TEST(Codegen, PlanesOfBytesAreMovedInPieces) {
-  for (const auto& [height, width, stride] :
-       {std::tuple<int64_t, int64_t, int64_t>{14, 14, 1}, {7, 7, 1}, {5, 28, 1}, {14, 14, 2}, {9, 23, 2}, {28, 56, 2}}) {
+  for (const auto& [height, width, stride] : {std::tuple<int64_t, int64_t, int64_t>{14, 14, 1},
+                                              {7, 7, 1},
+                                              {5, 28, 1},
+                                              {14, 14, 2},
+                                              {9, 23, 2},
+                                              {28, 56, 2}}) {
     SCOPED_TRACE(std::to_string(height) + "x" + std::to_string(width) + " by " + std::to_string(stride));
     const tir::PrimFunc func = DepthwiseOfBytes(32, height, width, stride);
     const Target target = Target::Parse("llvm -mcpu=x86-64-v3 -threads=2");
@@ -176,7 +180,10 @@ TEST(Codegen, VectorsOfBytesAreWide) {
     const te::Tensor x = te::Placeholder({I64(32), I64(2 * width + 1)}, byte, "x");
     const tir::IterVar k = te::ReduceAxis(I64(3), "k");
     const te::Tensor y = te::Compute(
-        {I64(32), I64(width)}, [&](const Array<Var>& i) { return te::MaxReduce(x({i[0], i[1] * 2 + k->var}), {k}); },
+        {I64(32), I64(width)},
+        [&](const Array<Var>& i) {
+          return te::MaxReduce(x({i[0], i[1] * 2 + k->var}), {k});
+        },
         "y");
     const tir::PrimFunc func = te::CreatePrimFunc({x, y});
     const Target target = Target::Parse("llvm -mcpu=x86-64-v3 -threads=2");

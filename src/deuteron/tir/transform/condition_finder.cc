@@ -202,4 +202,34 @@ PrimExpr ConditionFinder::WorstCase(const PrimExpr& part) {
   return test;
 }
 
+void OwnConditions::VisitFor_(const ForNode* op) {
+  if (op->loop_kind == ForKind::kVectorized) lanes_.insert(op->loop_var.get());
+  StmtExprVisitor::VisitFor_(op);
+}
+
+void OwnConditions::VisitIfThenElse_(const IfThenElseNode* op) {
+  for (const PrimExpr& part : Conjuncts(op->condition)) {
+    if (IsOwn(part)) found.push_back(part);
+  }
+  StmtExprVisitor::VisitIfThenElse_(op);
+}
+
+void OwnConditions::VisitCall_(const CallNode* op) {
+  if (IsIfThenElse(op)) {
+    std::vector<PrimExpr> own;
+    bool differs = false;
+    for (const PrimExpr& part : Conjuncts(op->args[0])) {
+      if (IsOwn(part)) own.push_back(part);
+      differs = differs || UsesVar(part, [&](const VarNode* var) { return lanes_.count(var) != 0; });
+    }
+    if (differs) beside_lanes.insert(beside_lanes.end(), own.begin(), own.end());
+  }
+  StmtExprVisitor::VisitCall_(op);
+}
+
+bool OwnConditions::IsOwn(const PrimExpr& part) const {
+  const auto vars = FreeVars(part);
+  return vars.size() == 1 && vars[0].same_as(var_) && !ReadsMemory(part);
+}
+
 }  // namespace deuteron::tir

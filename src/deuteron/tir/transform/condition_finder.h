@@ -47,4 +47,26 @@ class ConditionFinder : public StmtExprVisitor {
   std::unordered_set<const Object*> rejected_;
 };
 
+/// The conditions in a statement that are about one variable alone.
+class OwnConditions : public StmtExprVisitor {
+ public:
+  explicit OwnConditions(const Var& var) : var_(var) {}
+
+  /// Those of branches.
+  std::vector<PrimExpr> found;
+  /// Those of choices between vectors beside which others differ from lane to lane.
+  std::vector<PrimExpr> beside_lanes;
+
+ protected:
+  void VisitFor_(const ForNode* op) override;
+  void VisitIfThenElse_(const IfThenElseNode* op) override;
+  void VisitCall_(const CallNode* op) override;
+
+ private:
+  bool IsOwn(const PrimExpr& part) const;
+
+  const Var& var_;
+  std::unordered_set<const VarNode*> lanes_;
+};
+
 }  // namespace deuteron::tir

@@ -106,50 +106,6 @@ class ConditionReplacer : public StmtExprMutator {
 /// A loop of so many iterations runs a copy with conditions, for its ends, in few of them.
 constexpr int64_t kManyIterations = 7;
 
-/// The conditions in a statement that are about one variable alone.
-class OwnConditions : public StmtExprVisitor {
- public:
-  explicit OwnConditions(const Var& var) : var_(var) {}
-  /// Those of branches.
-  std::vector<PrimExpr> found;
-  /// Those of choices between vectors, of which others differ from lane to lane.
-  std::vector<PrimExpr> beside_lanes;
-
- protected:
-  void VisitFor_(const ForNode* op) override {
-    const bool is_vector = op->loop_kind == ForKind::kVectorized;
-    if (is_vector) lanes_.insert(op->loop_var.get());
-    StmtExprVisitor::VisitFor_(op);
-  }
-  void VisitIfThenElse_(const IfThenElseNode* op) override {
-    for (const PrimExpr& part : Conjuncts(op->condition)) {
-      if (IsOwn(part)) found.push_back(part);
-    }
-    StmtExprVisitor::VisitIfThenElse_(op);
-  }
-  void VisitCall_(const CallNode* op) override {
-    if (IsIfThenElse(op)) {
-      std::vector<PrimExpr> own;
-      bool differs = false;
-      for (const PrimExpr& part : Conjuncts(op->args[0])) {
-        if (IsOwn(part)) own.push_back(part);
-        differs = differs || UsesVar(part, [&](const VarNode* var) { return lanes_.count(var) != 0; });
-      }
-      if (differs) beside_lanes.insert(beside_lanes.end(), own.begin(), own.end());
-    }
-    StmtExprVisitor::VisitCall_(op);
-  }
-
- private:
-  bool IsOwn(const PrimExpr& part) const {
-    const auto vars = FreeVars(part);
-    return vars.size() == 1 && vars[0].same_as(var_) && !ReadsMemory(part);
-  }
-
-  const Var& var_;
-  std::unordered_set<const VarNode*> lanes_;
-};
-
 /// Whether conditions do nothing but mask what sums of a tile load (skip_padding.cc): in a copy for the rim none is
 /// worth a branch.
 class MaskCheck : public StmtExprVisitor {

@@ -109,9 +109,9 @@ class BufferWidener : public StmtExprMutator {
     if (buffers_.count(op->buffer.get()) == 0) return StmtExprMutator::VisitBufferStore_(op);
     const PrimExpr value = VisitExpr(op->value);
     const auto* rounding = value.as<CastNode>();
-    const bool is_exact = rounding != nullptr && rounding->value->dtype.element() == DataType::Float(32) &&
-                          ((!buffers_.at(op->buffer.get()) && !ReadsFloats(rounding->value)) ||
-                           IsRounded(rounding->value, value->dtype));
+    const bool is_exact =
+        rounding != nullptr && rounding->value->dtype.element() == DataType::Float(32) &&
+        ((!buffers_.at(op->buffer.get()) && !ReadsFloats(rounding->value)) || IsRounded(rounding->value, value->dtype));
     return BufferStore(VisitBufferUse(op->buffer),
                        is_exact ? rounding->value : CastTo(DataType::Float(32).with_lanes(value->dtype.lanes()), value),
                        VisitExprs(op->indices), op->span);

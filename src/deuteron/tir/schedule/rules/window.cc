@@ -1,9 +1,6 @@
 /// \file
 /// Reductions whose outputs vary along the last axis: pools, depthwise convolutions, sums over other axes. One vector
 /// of outputs at a time, accumulated in registers, then the epilogue on that vector.
-///
-/// What a window slides over (a padded image) is computed a plane at a time, into the cache of the thread that then
-/// slides over it, where there are planes enough for the threads and they are small enough for the cache.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -11,62 +8,10 @@
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/sum_parts.h"
+#include "deuteron/tir/schedule/rules/window_planes.h"
 
 namespace deuteron::tir {
 namespace {
-
-/// How many of the block's first spatial axes are plain indices of `operand` and no other axis shares an index with
-/// them: each of their values has a plane of the operand of its own.
-size_t CountPlaneAxes(const SBlock& block, const Buffer& operand) {
-  const ExprVarMap unit = UnitReductions(block);
-  Array<PrimExpr> indices;
-  arith::Analyzer analyzer;
-  PostOrderVisit(block->body, [&](const ObjectRef& node) {
-    const auto* load = node.as<BufferLoadNode>();
-    if (load == nullptr || !load->buffer.same_as(operand)) return;
-    indices.clear();
-    for (const PrimExpr& index : load->indices) indices.push_back(analyzer.Simplify(Substitute(index, unit)));
-  });
-  size_t count = 0;
-  for (const IterVar& iter : block->iter_vars) {
-    const bool plain =
-        std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return index.same_as(iter->var); });
-    if (!plain || iter->type != IterVarType::kSpatial) break;
-    ++count;
-  }
-  return count;
-}
-
-/// A block's first spatial axes whose iterations each get a plane of the operand.
-struct Planes {
-  size_t axes;
-  /// Whether a plane lies on a thread's stack, with rows of whole vectors: to rows that are next to each other a
-  /// masked store would be a load, too, of what the store before it has written in part.
-  bool are_local;
-};
-
-/// Nothing unless that pays.
-std::optional<Planes> FindPlanes(const Schedule& schedule, const Block& anchor, const Block& operand,
-                                 const Target& target) {
-  const SBlock block = schedule.Get(anchor);
-  const Buffer buffer = schedule.WriteBuffer(operand);
-  const size_t axes = CountPlaneAxes(block, buffer);
-  if (axes == 0 || axes + 1 >= SplitIters(block).spatial.size()) return std::nullopt;
-  int64_t sure_planes = 1;
-  auto bytes_of_plane = static_cast<double>(buffer->dtype.bytes());
-  for (const PrimExpr& extent : buffer->shape) bytes_of_plane *= static_cast<double>(AssumedExtent(extent));
-  for (size_t i = 0; i < axes; ++i) {
-    const PrimExpr& extent = block->iter_vars[i]->dom->extent;
-    sure_planes *= AsConstInt(extent).value_or(1);
-    bytes_of_plane /= static_cast<double>(AssumedExtent(extent));
-  }
-  const CostModel costs(target.machine);
-  if (sure_planes < costs.EnoughPieces() || bytes_of_plane > static_cast<double>(costs.PlaneBytes())) {
-    return std::nullopt;
-  }
-  const bool is_known = AsConstInts(buffer->shape).has_value();
-  return Planes{axes, is_known && 2 * bytes_of_plane <= static_cast<double>(costs.StackBufferBytes())};
-}
 
 /// How many of the loops threads share: all, unless the first ones are pieces enough, whatever the run makes of
 /// symbolic ones, and an inner one is symbolic: to tell the axes of one loop apart takes divisions by the inner ones'
@@ -138,9 +83,6 @@ bool SeesPadding(const SBlock& block) {
   const auto lines = AsConstInt(y->dom->extent);
   return slide && lines && *lines * slide->stride < 2 * slide->window * slide->dilation;
 }
-
-/// Elements that lie so far apart are moved side by side by few shuffles.
-constexpr int64_t kSeparatedStride = 2;
 
 /// What pads an image has so many operations at most: comparisons of two axes, and the choice.
 constexpr double kMostOpsOfPadding = 1;
@@ -440,17 +382,6 @@ int64_t StrideOfVectors(const SBlock& block) {
   return slide ? slide->stride : 1;
 }
 
-/// Lays every `stride`-th element of an image's lines side by side: what vectors of windows read are runs of memory
-/// then, put together once rather than for each tap.
-void SeparateColumns(Schedule* schedule, const Buffer& image, int64_t stride) {
-  std::vector<LayoutDim> layout;
-  const auto last = static_cast<int64_t>(image->shape.size()) - 1;
-  for (int64_t dim = 0; dim < last; ++dim) layout.push_back(LayoutDim::Whole(dim));
-  layout.push_back(LayoutDim::Inner(last, stride));
-  layout.push_back(LayoutDim::Outer(last, stride));
-  schedule->TransformLayout(image, layout);
-}
-
 /// Lanes of vectors: of a maximum of bytes as many as leave the fewest vectors in a line, else those of 32 bits.
 int64_t LanesOf(const SBlock& block, const Target& target) {
   int64_t lanes = Lanes(target);
@@ -461,20 +392,8 @@ int64_t LanesOf(const SBlock& block, const Target& target) {
   });
   const auto extent = AsConstInt(block->iter_vars[SplitIters(block).spatial.back()]->dom->extent);
   const auto vectors = [&](int64_t of_lanes) { return (*extent + of_lanes - 1) / of_lanes; };
-  while (extent && are_bytes && 2 * lanes <= target.machine.Lanes(8) && vectors(2 * lanes) < vectors(lanes))
-    lanes *= 2;
+  while (extent && are_bytes && 2 * lanes <= target.machine.Lanes(8) && vectors(2 * lanes) < vectors(lanes)) lanes *= 2;
   return lanes;
-}
-
-/// Unrolls the loops from that one on around the vectors of a block's lines, if these are few: the padding that each
-/// sees is known then.
-void UnrollVectors(Schedule* schedule, const Block& block, size_t first) {
-  constexpr int64_t kFew = 4;
-  const std::vector<Loop> loops = schedule->GetLoops(block);
-  int64_t copies = 1;
-  for (size_t i = first; i + 1 < loops.size(); ++i) copies *= schedule->ConstExtent(loops[i]).value_or(kFew + 1);
-  if (copies > kFew) return;
-  for (size_t i = first; i + 1 < loops.size(); ++i) schedule->Unroll(loops[i]);
 }
 
 }  // namespace
@@ -513,14 +432,7 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
   const int64_t lanes = LanesOf(schedule->Get(anchor), target);
   const Loop parallel = ScheduleSpatialReduction(schedule, anchor, *epilogue, lanes, target,
                                                  planes ? std::optional(planes->axes) : std::nullopt);
-  if (planes) {
-    if (stride == kSeparatedStride) SeparateColumns(schedule, schedule->WriteBuffer(operands[0]), stride);
-    schedule->ComputeAt(operands[0], parallel);
-    if (planes->are_local) schedule->SetScope(schedule->WriteBuffer(operands[0]), "local");
-    const size_t columns = schedule->GetLoops(operands[0]).size() - (stride == kSeparatedStride ? 2 : 1);
-    VectorizeInner(schedule, operands[0], schedule->GetLoops(operands[0]).size() - 1, lanes);
-    UnrollVectors(schedule, operands[0], columns);
-  }
+  if (planes) MovePlanes(schedule, operands[0], *planes, parallel, {stride, lanes});
   return true;
 }
 
