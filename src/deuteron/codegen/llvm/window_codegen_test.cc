@@ -8,6 +8,7 @@
 
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/schedule/schedule.h"
 

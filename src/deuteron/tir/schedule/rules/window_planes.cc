@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "deuteron/tir/functor.h"
-#include "deuteron/tir/schedule/rules/common.h"
 
 namespace deuteron::tir {
 namespace {

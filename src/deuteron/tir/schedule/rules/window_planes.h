@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "deuteron/target/target.h"
-#include "deuteron/tir/schedule/schedule.h"
+#include "deuteron/tir/schedule/rules/common.h"
 
 namespace deuteron::tir {
 
