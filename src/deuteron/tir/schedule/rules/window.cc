@@ -110,7 +110,8 @@ int64_t PlacesRead(const Slide& slide, int64_t windows) {
 /// How much more tiles of so many compute than there is, if that is known.
 double Rounded(std::optional<int64_t> extent, int64_t tile) {
   if (!extent) return 1;
-  return static_cast<double>((*extent + tile - 1) / tile * tile) / static_cast<double>(*extent);
+  const int64_t rounded = (*extent + tile - 1) / tile * tile;
+  return static_cast<double>(rounded) / static_cast<double>(*extent);
 }
 
 /// Of more such rows a tile has two where the run tells how many there are, else four.
@@ -349,7 +350,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   for (const Block& member : members) {
     const std::vector<Loop> member_loops = schedule->GetLoops(member);
     if (member_loops.size() < 2) continue;
-    const Loop last = member_loops.back();
+    const Loop& last = member_loops.back();
     const auto last_extent = schedule->ConstExtent(last);
     if (last_extent && *last_extent > 1 && *last_extent <= 4 * lanes) schedule->Vectorize(last);
     if (tile.size() > 1) schedule->Unroll(member_loops[member_loops.size() - 2]);
