@@ -376,11 +376,11 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   return parallel;
 }
 
-/// Windows that are next to each other in a vector begin so far apart, in elements of the image's lines; 1 if they are
-/// not windows.
-int64_t StrideOfVectors(const SBlock& block) {
+/// Windows that are next to each other in a vector begin so far apart, in elements of `image`, along its lines; 1 if
+/// they are not windows, or slide across lines.
+int64_t StrideOfVectors(const SBlock& block, const Buffer& image) {
   const auto slide = SlideAlong(block, block->iter_vars[SplitIters(block).spatial.back()]);
-  return slide ? slide->stride : 1;
+  return slide && slide->stride_bytes == image->dtype.bytes() ? slide->stride : 1;
 }
 
 /// Lanes of vectors: of a maximum of bytes as many as leave the fewest vectors in a line, else those of 32 bits.
@@ -429,7 +429,8 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
     const bool moves = planes && block == operands[0];
     if (block != anchor && block != *epilogue && !moves) ScheduleSpatial(schedule, block, target);
   }
-  const int64_t stride = StrideOfVectors(schedule->Get(anchor));
+  const int64_t stride =
+      planes ? StrideOfVectors(schedule->Get(anchor), schedule->WriteBuffer(operands[0])) : int64_t{1};
   const int64_t lanes = LanesOf(schedule->Get(anchor), target);
   const Loop parallel = ScheduleSpatialReduction(schedule, anchor, *epilogue, lanes, target,
                                                  planes ? std::optional(planes->axes) : std::nullopt);
