@@ -1,10 +1,11 @@
 """Seeded random products, convolutions and pools of bytes against exact sums, for CPUs with and without instructions
 for fours of bytes."""
 
-import deuteron
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+
+import deuteron
 
 TARGETS = ["native", "llvm -mcpu=x86-64-v3", "llvm"]
 CASES = 40

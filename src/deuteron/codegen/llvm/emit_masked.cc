@@ -5,10 +5,11 @@
 /// AVX-512, which LLVM moves one by one behind a branch each, and stores there, of which some take as long as sixteen
 /// others.
 #include <bit>
-#include <numeric>
-#include <utility>
+#include <optional>
+#include <vector>
 
 #include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/vector_ops.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -50,17 +51,16 @@ std::vector<LaneRange> PiecesOf(const std::vector<LaneRange>& runs) {
 }
 
 /// The lanes of `range` alone.
-std::vector<int> Picked(const LaneRange& range) {
-  std::vector<int> lanes(range.end - range.begin);
-  std::iota(lanes.begin(), lanes.end(), static_cast<int>(range.begin));
-  return lanes;
-}
-
-llvm::FixedVectorType* PieceType(const llvm::FixedVectorType* type, const LaneRange& piece) {
-  return llvm::FixedVectorType::get(type->getElementType(), piece.end - piece.begin);
+llvm::SmallVector<int, 16> Picked(const LaneRange& range) {
+  return llvm::createSequentialMask(range.begin, range.end - range.begin, 0);
 }
 
 }  // namespace
+
+int64_t LanesOn(const llvm::Value* mask) {
+  const auto runs = RunsOn(mask);
+  return runs && runs->size() == 1 && runs->front().begin == 0 ? runs->front().end : 0;
+}
 
 llvm::Value* WithoutGaps(llvm::Value* mask) {
   const auto runs = RunsOn(mask);
@@ -84,14 +84,9 @@ llvm::Value* KernelEmitter::EmitMaskedLoad(llvm::Type* type, llvm::Value* addres
   llvm::Value* result = zeros;
   for (const LaneRange& piece : PiecesOf(*on)) {
     llvm::Value* begin = builder_.CreateConstGEP1_64(vector->getElementType(), address, piece.begin);
-    llvm::Value* part = Annotate(builder_.CreateAlignedLoad(PieceType(vector, piece), begin, align), buffer);
-    std::vector<int> widened(vector->getNumElements(), llvm::PoisonMaskElem), joined(widened.size());
-    std::iota(joined.begin(), joined.end(), 0);
-    for (unsigned lane = piece.begin; lane < piece.end; ++lane) {
-      widened[lane] = static_cast<int>(lane - piece.begin);
-      joined[lane] += static_cast<int>(vector->getNumElements());
-    }
-    result = builder_.CreateShuffleVector(result, builder_.CreateShuffleVector(part, widened), joined);
+    auto* lanes = llvm::FixedVectorType::get(vector->getElementType(), piece.end - piece.begin);
+    llvm::Value* part = Annotate(builder_.CreateAlignedLoad(lanes, begin, align), buffer);
+    result = WithLanesAt(&builder_, result, part, piece.begin);
   }
   return result;
 }

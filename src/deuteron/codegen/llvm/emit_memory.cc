@@ -2,7 +2,6 @@
 /// Buffers: allocation, loads and stores.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "deuteron/arith/analyzer.h"
@@ -22,20 +21,6 @@ PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) 
   DEUTERON_CHECK(indices.size() <= 1) << "buffer " << buffer->name << " of " << indices.size()
                                       << " dimensions was not flattened";
   return indices.empty() ? I64(0) : indices[0];
-}
-
-int64_t LanesOn(const llvm::Value* mask) {
-  const auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
-  if (constant == nullptr) return 0;
-  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(constant->getType())->getNumElements();
-  int64_t on = 0;
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    const llvm::Constant* element = constant->getAggregateElement(lane);
-    if (element == nullptr || (!element->isOneValue() && !element->isNullValue())) return 0;
-    if (element->isOneValue() && on < lane) return 0;
-    on += element->isOneValue();
-  }
-  return on;
 }
 
 llvm::Value* KernelEmitter::BufferPointer(const tir::Buffer& buffer) {

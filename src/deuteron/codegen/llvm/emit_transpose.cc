@@ -5,7 +5,6 @@
 /// vector, at a stride: each such load would be a gather, of as many cache accesses as lanes. N vectors of N lanes are
 /// transposed by N log2 N shuffles, and serve the N loads next to each other.
 #include <bit>
-#include <numeric>
 
 #include "deuteron/codegen/llvm/emitter.h"
 
@@ -115,9 +114,7 @@ llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const 
   }
   llvm::Value* found = transposed_.columns[static_cast<size_t>(column % columns)];
   if (columns == lanes) return found;
-  std::vector<int> first_lanes(static_cast<size_t>(lanes));
-  std::iota(first_lanes.begin(), first_lanes.end(), 0);
-  return builder_.CreateShuffleVector(found, first_lanes);
+  return builder_.CreateShuffleVector(found, llvm::createSequentialMask(0, static_cast<unsigned>(lanes), 0));
 }
 
 }  // namespace deuteron::codegen

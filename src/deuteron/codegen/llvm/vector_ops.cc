@@ -68,6 +68,20 @@ unsigned LanesWith(const Target& target, const char* wide, const char* narrow) {
   return is_short || target.HasFeature(narrow) ? 8 : 0;
 }
 
+Value* WithLanesAt(llvm::IRBuilderBase* builder, Value* whole, Value* part, unsigned begin) {
+  const auto lanes = [](const Value* vector) {
+    return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+  };
+  const unsigned count = lanes(whole), end = std::min(begin + lanes(part), count);
+  // As wide as the whole, at its place.
+  std::vector<int> place(count, llvm::PoisonMaskElem), join(count);
+  std::iota(place.begin() + begin, place.begin() + end, 0);
+  std::iota(join.begin(), join.end(), 0);
+  std::iota(join.begin() + begin, join.begin() + end, static_cast<int>(count + begin));
+  Value* placed = builder->CreateShuffleVector(part, place);
+  return llvm::isa<llvm::PoisonValue>(whole) ? placed : builder->CreateShuffleVector(whole, placed, join);
+}
+
 Value* InPieces(llvm::IRBuilderBase* builder, const std::vector<Value*>& vectors, unsigned lanes,
                 const std::function<Value*(const std::vector<Value*>&)>& compute) {
   llvm::IRBuilderBase& b = *builder;
@@ -88,18 +102,13 @@ Value* InPieces(llvm::IRBuilderBase* builder, const std::vector<Value*>& vectors
   if (count == lanes) return compute(vectors);
   Value* result = nullptr;
   for (unsigned begin = 0; begin < count; begin += lanes) {
-    const unsigned end = std::min(begin + lanes, count);
-    std::vector<int> take(lanes, llvm::PoisonMaskElem);
-    std::iota(take.begin(), take.begin() + (end - begin), static_cast<int>(begin));
+    const unsigned taken = std::min(lanes, count - begin);
+    const auto take = llvm::createSequentialMask(begin, taken, lanes - taken);
     Value* piece = compute(of_all([&](Value* vector) { return b.CreateShuffleVector(vector, take); }));
-    // As wide as the result, at its place.
-    std::vector<int> place(count, llvm::PoisonMaskElem);
-    std::iota(place.begin() + begin, place.begin() + end, 0);
-    piece = b.CreateShuffleVector(piece, place);
-    std::vector<int> join(count);
-    std::iota(join.begin(), join.end(), 0);
-    std::iota(join.begin() + begin, join.begin() + end, static_cast<int>(count + begin));
-    result = result == nullptr ? piece : b.CreateShuffleVector(result, piece, join);
+    if (result == nullptr)
+      result = llvm::PoisonValue::get(
+          llvm::FixedVectorType::get(llvm::cast<llvm::VectorType>(piece->getType())->getElementType(), count));
+    result = WithLanesAt(&b, result, piece, begin);
   }
   return result;
 }

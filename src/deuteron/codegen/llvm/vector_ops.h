@@ -53,6 +53,9 @@ class VectorOps {
 /// 512 bits, and the other, or that one, for 256; 0: it has neither.
 unsigned LanesWith(const Target& target, const char* wide, const char* narrow);
 
+/// `whole` with the lanes of `part`, as many as there are places, from lane `begin` on.
+llvm::Value* WithLanesAt(llvm::IRBuilderBase* builder, llvm::Value* whole, llvm::Value* part, unsigned begin);
+
 /// `compute` of pieces of so many lanes of vectors of one length, or of scalars, joined again: a vector of as many
 /// lanes.
 llvm::Value* InPieces(llvm::IRBuilderBase* builder, const std::vector<llvm::Value*>& vectors, unsigned lanes,

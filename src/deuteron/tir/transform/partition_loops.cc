@@ -231,8 +231,12 @@ class Partitioner : public StmtExprMutator {
   Stmt Partitioned(const ForNode* op) {
     analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
     if (op->loop_kind == ForKind::kVectorized) return StmtExprMutator::VisitFor_(op);
-    if (const Stmt shorter = Shortened(op); shorter.defined()) return VisitStmt(shorter);
-    if (const Stmt parts = SplitAtRows(op); parts.defined()) return parts;
+    if (op->loop_kind == ForKind::kSerial && AsConstInt(op->extent) && AsConstInt(op->min)) {
+      OwnConditions own(op->loop_var);
+      own.VisitStmt(op->body);
+      if (const Stmt shorter = Shortened(op, own.found); shorter.defined()) return VisitStmt(shorter);
+      if (const Stmt parts = SplitAtRows(op, own.beside_lanes); parts.defined()) return parts;
+    }
     ConditionFinder finder(op, &analyzer_);
     finder.Find(op->body);
     Stmt body = op->body;
@@ -257,35 +261,29 @@ class Partitioner : public StmtExprMutator {
     PostOrderVisit(stmt, [&size](const ObjectRef&) { ++size; });
     return size;
   }
-  /// A serial loop whose last iterations store nothing, without these; null if there are none.
-  static Stmt Shortened(const ForNode* op) {
-    const auto extent = AsConstInt(op->extent), min = AsConstInt(op->min);
-    if (op->loop_kind != ForKind::kSerial || !extent || !min) return Stmt();
-    OwnConditions own(op->loop_var);
-    own.VisitStmt(op->body);
-    if (own.found.empty()) return Stmt();
+  /// A serial loop of known length whose last iterations store nothing, without these; null if there are none.
+  /// `conditions`: of branches, about its variable alone.
+  static Stmt Shortened(const ForNode* op, const std::vector<PrimExpr>& conditions) {
+    if (conditions.empty()) return Stmt();
     arith::Analyzer analyzer;
-    const auto first = FirstWithout(analyzer.Simplify(own.found[0]), &analyzer);
+    const auto first = FirstWithout(analyzer.Simplify(conditions[0]), &analyzer);
     if (!first || !first->value.same_as(op->loop_var)) return Stmt();
-    const int64_t end = *AsConstInt(first->number);
+    const int64_t min = *AsConstInt(op->min), end = *AsConstInt(first->number);
     std::unordered_set<const Object*> same;
-    for (const PrimExpr& part : own.found) {
-      if (StructuralEqual()(part, own.found[0])) same.insert(part.get());
+    for (const PrimExpr& part : conditions) {
+      if (StructuralEqual()(part, conditions[0])) same.insert(part.get());
     }
-    const bool ends_early = *min < end && end < *min + *extent && StoresOnlyUnder(same, op->body);
-    return ends_early ? Iterations(op, *min, end, WithoutConditions(op->body, same)) : Stmt();
+    const bool ends_early = min < end && end < min + *AsConstInt(op->extent) && StoresOnlyUnder(same, op->body);
+    return ends_early ? Iterations(op, min, end, WithoutConditions(op->body, same)) : Stmt();
   }
 
-  /// A serial loop over rows whose vectors have conditions about the row beside those of their lanes, in parts: what is
-  /// left are masks that are known. Null if that cannot be.
-  Stmt SplitAtRows(const ForNode* op) {
-    if (op->loop_kind != ForKind::kSerial || SizeOf(op->body) > kMostNodesOfRow) return Stmt();
-    OwnConditions own(op->loop_var);
-    own.VisitStmt(op->body);
-    if (own.beside_lanes.empty()) return Stmt();
-    std::unordered_set<const Object*> conditions;
-    for (const PrimExpr& part : own.beside_lanes) conditions.insert(part.get());
-    return SplitLoop(op, Conjunction(own.beside_lanes), WithoutConditions(op->body, conditions));
+  /// A serial loop over rows whose vectors have `conditions` about the row beside those of their lanes, in parts: what
+  /// is left are masks that are known. Null if that cannot be.
+  Stmt SplitAtRows(const ForNode* op, const std::vector<PrimExpr>& conditions) {
+    if (conditions.empty() || SizeOf(op->body) > kMostNodesOfRow) return Stmt();
+    std::unordered_set<const Object*> known;
+    for (const PrimExpr& part : conditions) known.insert(part.get());
+    return SplitLoop(op, Conjunction(conditions), WithoutConditions(op->body, known));
   }
 
   /// The loop in parts, between which it runs as `fast` where `test` holds; null if that cannot be.

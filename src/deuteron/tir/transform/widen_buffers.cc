@@ -92,7 +92,7 @@ class BufferWidener : public StmtExprMutator {
     const Buffer wide(buffer->name, DataType::Float(32), buffer->shape, buffer->scope, buffer->strides,
                       buffer->elem_offset, buffer->offset_factor);
     MapBuffer(buffer, wide);
-    held_.insert(wide.get());
+    own_.insert(wide.get());
     if (buffers_.at(buffer.get())) rounded_.emplace(wide.get(), buffer->dtype);
     return wide;
   }
@@ -135,15 +135,15 @@ class BufferWidener : public StmtExprMutator {
     bool found = false;
     PostOrderVisit(expr, [&](const PrimExpr& node) {
       const auto* load = node.as<BufferLoadNode>();
-      if (load == nullptr || load->dtype.element() != DataType::Float(32)) return;
-      found = found || (own_.count(load->buffer.get()) == 0 && held_.count(load->buffer.get()) == 0);
+      found = found ||
+              (load != nullptr && load->dtype.element() == DataType::Float(32) && own_.count(load->buffer.get()) == 0);
     });
     return found;
   }
 
   const HeldBuffers buffers_;
-  /// Buffers that the kernel allocates, and what those became that are held in float32.
-  std::unordered_set<const Object*> own_, held_;
+  /// Buffers that the kernel allocates, also as what they became.
+  std::unordered_set<const Object*> own_;
   /// What those became whose numbers are rounded, and to which type.
   std::unordered_map<const Object*, DataType> rounded_;
 };
