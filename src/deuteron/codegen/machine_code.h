@@ -17,7 +17,7 @@
 namespace deuteron::codegen {
 
 struct CodegenOptions {
-  /// LLVM's pipeline: 0 to 3.
+  /// LLVM's pipeline: 0 = none, 1 = what takes little time, 2 = all.
   int opt_level = 2;
   /// Threads that compile; 0 = the target's.
   int threads = 0;

@@ -19,6 +19,7 @@
 #include "deuteron/support/memory_library.h"
 #include "deuteron/support/parallel.h"
 #include "deuteron/tir/analysis/node_count.h"
+#include "deuteron/tir/transform/limit_unrolling.h"
 #include "deuteron_llvm_stamp.h"
 
 namespace deuteron::codegen {
@@ -31,9 +32,14 @@ enum class Effort {
   /// Its loops are optimised, but instructions selected in the quick way where there is one: a few calls are expected
   /// (measured: a tenth less for networks of int8, whose kernels take some hundredths longer).
   kQuick,
-  /// It executes so little, in all calls that are expected, that to optimise it would take longer.
+  /// It executes so little, in all calls that are expected, that to optimise it would take longer: light.
   kLeast,
 };
+
+/// How many copies unrolled loops make in kernels of few calls (measured: networks of int8, whose light kernels compile
+/// in 0.4 of the time with all copies, and run as long; more copies of sums, 0.9 of the time at most).
+constexpr tir::UnrollingLimits kQuickLimits{.of_sums = 64, .of_others = 8, .keeps_registers = true};
+constexpr tir::UnrollingLimits kLightLimits{.of_sums = 16, .of_others = 4, .keeps_registers = false};
 
 /// A PrimFunc and the names under which it is wanted.
 struct Kernel {
@@ -44,10 +50,19 @@ struct Kernel {
 };
 
 /// Seconds of a core that LLVM takes longer to compile a kernel that it optimises, and for each node of it; and what a
-/// node of one that it did not optimise takes longer each time that it is executed (measured: kernels of networks 0.01
-/// to 0.03 ns, since what a loop does not change is computed before it; some take longer), in a few starts: later ones
-/// have the same code from the cache.
-constexpr double kSecondsToOptimize = 4e-3, kSecondsToOptimizeNode = 4e-6, kSecondsOfNode = 0.1e-9;
+/// node of a light one takes longer each time that it is executed (measured: kernels of networks 0.01 to 0.03 ns, since
+/// what a loop does not change is computed before it), in a few starts: later ones have the same code from the cache.
+constexpr double kSecondsToOptimize = 4e-3, kSecondsToOptimizeNode = 4e-6, kSecondsOfNode = 0.05e-9;
+
+/// The kernel with as many copies of what loops do as its effort allows.
+tir::PrimFunc Limited(const Kernel& kernel) {
+  tir::PrimFunc func = kernel.func;
+  if (kernel.effort == Effort::kFull) return func;
+  const tir::UnrollingLimits& limits = kernel.effort == Effort::kQuick ? kQuickLimits : kLightLimits;
+  auto* node = CopyOnWrite(&func);
+  node->body = tir::LimitUnrolling(node->body, limits);
+  return func;
+}
 
 /// The distinct kernels of a module, largest first.
 std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions& options) {
@@ -190,7 +205,7 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
   KernelEmitter emitter(&module, target, options);
   for (const Kernel* kernel : kernels) {
     CheckBudget(kernel->names.front());
-    llvm::Function* function = emitter.Emit(kernel->func, prefix + kernel->names.front());
+    llvm::Function* function = emitter.Emit(Limited(*kernel), prefix + kernel->names.front());
     for (size_t i = 1; i < kernel->names.size(); ++i) {
       llvm::GlobalAlias::create(prefix + kernel->names[i], function);
     }
@@ -248,19 +263,19 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   }
   // An object without kernels is one, too.
   if (groups.empty()) groups.emplace_back();
-  CodegenOptions as_it_is = options;
-  as_it_is.opt_level = 0;
+  CodegenOptions light = options;
+  light.opt_level = 1;
   std::vector<std::string> results(groups.size());
   std::atomic<bool> failed{false};
-  Machines machines(target, options), machines_as_it_is(target, as_it_is);
+  Machines machines(target, options), light_machines(target, light);
   ForEachInParallel(groups.size(), threads, [&](size_t i) {
     try {
       const auto& [effort, group] = groups[i];
-      const bool optimizes = effort != Effort::kLeast;
-      Machines* made = optimizes ? &machines : &machines_as_it_is;
+      const bool is_light = effort == Effort::kLeast;
+      Machines* made = is_light ? &light_machines : &machines;
       std::unique_ptr<llvm::TargetMachine> machine = made->Take();
       machine->setFastISel(effort != Effort::kFull && machine->getTargetTriple().isX86());
-      results[i] = CompileGroup(group, target, optimizes ? options : as_it_is, prefix, product, machine.get(), &failed);
+      results[i] = CompileGroup(group, target, is_light ? light : options, prefix, product, machine.get(), &failed);
       made->GiveBack(std::move(machine));
     } catch (...) {
       failed.store(true);

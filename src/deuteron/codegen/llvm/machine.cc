@@ -74,6 +74,14 @@ llvm::FunctionPassManager MakePasses() {
   return passes;
 }
 
+/// Those that take less time than they save in what comes after them.
+llvm::FunctionPassManager MakeFewPasses() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  return passes;
+}
+
 /// Code generation would load what does not change wherever a register is free, and so before it is wanted.
 void LeaveLoadsInOrder(llvm::Module* module) {
   for (llvm::Function& function : *module) {
@@ -174,9 +182,9 @@ std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const Cod
   target_options.UnsafeFPMath = false;
   // The level above differs in scheduling once more what registers hold, which CPUs that reorder do themselves.
   const bool reorders = llvm::Triple(triple).isX86();
-  const auto level = options.opt_level >= 2 ? (reorders ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default)
-                     : options.opt_level == 1 ? llvm::CodeGenOptLevel::Less
-                                              : llvm::CodeGenOptLevel::None;
+  const auto level = options.opt_level < 2 ? llvm::CodeGenOptLevel::None
+                     : reorders            ? llvm::CodeGenOptLevel::Less
+                                           : llvm::CodeGenOptLevel::Default;
   std::unique_ptr<llvm::TargetMachine> machine(
       llvm_target->createTargetMachine(triple, cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
   DEUTERON_CHECK(machine != nullptr) << "LLVM makes no machine for " << triple;
@@ -205,7 +213,8 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
   functions.registerPass([&] { return llvm::ModuleAnalysisManagerFunctionProxy(modules); });
   modules.registerPass([&] { return llvm::FunctionAnalysisManagerModuleProxy(functions); });
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(MakePasses(), /*EagerlyInvalidate=*/true));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(options.opt_level == 1 ? MakeFewPasses() : MakePasses(),
+                                                         /*EagerlyInvalidate=*/true));
   passes.run(*module, modules);
   LeaveLoadsInOrder(module);
 }

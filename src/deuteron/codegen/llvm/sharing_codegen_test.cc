@@ -2,6 +2,7 @@
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
 #include "deuteron/tir/schedule/schedule.h"
+#include "deuteron/tir/transform/limit_unrolling.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -79,6 +80,67 @@ TEST(Codegen, BodiesOfParallelLoopsTakeTheArguments) {
   const std::string alone = CodeOf(InParallel(2, &func), func);
   EXPECT_EQ(CountOf(alone, "define "), 1) << alone;
   EXPECT_EQ(CountOf(alone, "closure"), 0) << alone;
+}
+
+/// The extents of the unrolled loops that `limits` leave of a scheduled function.
+std::vector<int64_t> UnrolledUnder(const tir::UnrollingLimits& limits, const tir::PrimFunc& func) {
+  const tir::PrimFunc lowered = tir::LowerPrimFunc(func, Target::Host());
+  std::vector<int64_t> extents;
+  tir::PostOrderVisit(tir::LimitUnrolling(lowered->body, limits), [&](const ObjectRef& node) {
+    const auto* loop = node.as<tir::ForNode>();
+    if (loop == nullptr || loop->loop_kind != tir::ForKind::kUnrolled) return;
+    EXPECT_FALSE(loop->annotations.count("pragma_no_unroll"));
+    extents.push_back(AsConstInt(loop->extent).value());
+  });
+  return extents;
+}
+
+/// Sums of 3 × 5 elements of A[j + k, i + l] for 4 × 7 results, all of it unrolled. Those of a tile are `local`.
+tir::PrimFunc UnrolledWindow(bool local) {
+  const te::Tensor a = te::Placeholder({I64(6), I64(11)}, kFloat, "A");
+  const tir::IterVar k = te::ReduceAxis(I64(3), "k"), l = te::ReduceAxis(I64(5), "l");
+  const te::Tensor b = te::Compute(
+      {I64(4), I64(7)},
+      [&](const Array<Var>& i) {
+        return te::Sum(a({i[0] + k->var, i[1] + l->var}), {k, l});
+      },
+      "B");
+  tir::Schedule s(te::CreatePrimFunc({a, b}));
+  if (local) s.CacheWrite("B", "local");
+  const std::vector<Var> loops = s.GetLoops("B");
+  s.Reorder({loops[2], loops[3], loops[0], loops[1]});
+  for (const Var& loop : loops) s.Unroll(loop);
+  return s.func();
+}
+
+TEST(Codegen, UnrolledLoopsAreSerialWhereTheyMakeManyCopies) {
+  using Extents = std::vector<int64_t>;
+  const tir::PrimFunc window = UnrolledWindow(/*local=*/false);
+  EXPECT_EQ(UnrolledUnder({.of_sums = 420, .of_others = 1, .keeps_registers = true}, window), Extents({7, 4, 5, 3}));
+  EXPECT_EQ(UnrolledUnder({.of_sums = 419, .of_others = 1, .keeps_registers = true}, window), Extents({7, 4, 5}));
+  EXPECT_EQ(UnrolledUnder({.of_sums = 16, .of_others = 28, .keeps_registers = true}, window), Extents({7, 4, 7}));
+  EXPECT_EQ(UnrolledUnder({.of_sums = 1, .of_others = 1, .keeps_registers = true}, window), Extents());
+  // What tells elements of sums that may be in registers.
+  const tir::PrimFunc tile = UnrolledWindow(/*local=*/true);
+  EXPECT_EQ(UnrolledUnder({.of_sums = 16, .of_others = 1, .keeps_registers = true}, tile), Extents({7, 4, 7, 4}));
+  EXPECT_EQ(UnrolledUnder({.of_sums = 16, .of_others = 1, .keeps_registers = false}, tile), Extents({7}));
+}
+
+TEST(Codegen, LoopsThatTellMasksStayUnrolled) {
+  const te::Tensor a = te::Placeholder({I64(24)}, DataType::Int(8), "A");
+  const te::Tensor b = te::Compute(
+      {I64(24)},
+      [&](const Array<Var>& i) {
+        return IfThenElse(FloorMod(i[0], I64(8)) <= FloorDiv(i[0], I64(8)) * I64(2), a({i[0]}),
+                          MakeConst(DataType::Int(8), 3));
+      },
+      "B");
+  tir::Schedule s(te::CreatePrimFunc({a, b}));
+  const auto loops = s.Split(s.GetLoops("B")[0], std::vector<int64_t>{3, 8});
+  s.Unroll(loops[0]);
+  s.Vectorize(loops[1]);
+  const tir::UnrollingLimits limits{.of_sums = 1, .of_others = 1, .keeps_registers = false};
+  EXPECT_EQ(UnrolledUnder(limits, s.func()), std::vector<int64_t>({3}));
 }
 
 }  // namespace

@@ -61,6 +61,15 @@ bool Uses(const PrimExpr& expr, const Var& var) {
   return UsesVar(expr, [&](const VarNode* used) { return used == var.get(); });
 }
 
+bool AddsUp(const BufferStoreNode* store) {
+  bool loads = false;
+  deuteron::PostOrderVisit(store->value, [&](const PrimExpr& node) {
+    const auto* load = node.as<BufferLoadNode>();
+    loads = loads || (load != nullptr && load->buffer.same_as(store->buffer));
+  });
+  return loads;
+}
+
 bool ReadsMemory(const PrimExpr& expr) {
   bool reads = false;
   deuteron::PostOrderVisit(expr, [&](const PrimExpr& node) {

@@ -19,6 +19,9 @@ bool IsIntegerComparison(const PrimExpr& condition);
 /// Whether an expression uses a variable.
 bool Uses(const PrimExpr& expr, const Var& var);
 
+/// Whether what is stored is made of what is in that buffer.
+bool AddsUp(const BufferStoreNode* store);
+
 /// Whether it loads, or calls what may.
 bool ReadsMemory(const PrimExpr& expr);
 

@@ -16,15 +16,6 @@ bool AnyUses(const Array<PrimExpr>& indices, const Var& var) {
   return std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return Uses(index, var); });
 }
 
-bool Loads(const PrimExpr& value, const Buffer& buffer) {
-  bool found = false;
-  deuteron::PostOrderVisit(value, [&](const PrimExpr& node) {
-    const auto* load = node.as<BufferLoadNode>();
-    found = found || (load != nullptr && load->buffer.same_as(buffer));
-  });
-  return found;
-}
-
 /// Takes the comparisons `a + loop_var < b` out of the conditions around all that a loop's body does, and shortens the
 /// loop to where they hold.
 class Shortener : public StmtExprMutator {
@@ -105,7 +96,7 @@ class Roller : public StmtExprMutator {
     PostOrderVisit(loop.body, [&](const ObjectRef& node) {
       if (const auto* store = node.as<BufferStoreNode>()) {
         tells_stores = tells_stores || AnyUses(store->indices, loop.loop_var);
-        passes_on = passes_on && !Loads(store->value, store->buffer);
+        passes_on = passes_on && !AddsUp(store);
         access(store->buffer, store->indices);
       } else if (const auto* load = node.as<BufferLoadNode>()) {
         access(load->buffer, load->indices);
@@ -168,7 +159,7 @@ std::unordered_set<const Object*> PassedOn(const Stmt& stmt) {
   });
   PostOrderVisit(stmt, [&](const ObjectRef& node) {
     const auto* store = node.as<BufferStoreNode>();
-    if (store != nullptr && Loads(store->value, store->buffer)) allocated.erase(store->buffer.get());
+    if (store != nullptr && AddsUp(store)) allocated.erase(store->buffer.get());
   });
   return allocated;
 }

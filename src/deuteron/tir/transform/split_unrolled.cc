@@ -58,13 +58,7 @@ class ComparisonFinder : public StmtExprVisitor {
     bool does = true;
     PostOrderVisit(stmt, [&does](const ObjectRef& node) {
       const auto* store = node.as<BufferStoreNode>();
-      if (store == nullptr) return;
-      bool reads = false;
-      deuteron::PostOrderVisit(store->value, [&](const PrimExpr& value) {
-        const auto* load = value.as<BufferLoadNode>();
-        reads = reads || (load != nullptr && load->buffer.same_as(store->buffer));
-      });
-      does = does && reads;
+      does = does && (store == nullptr || tir::AddsUp(store));
     });
     return does;
   }

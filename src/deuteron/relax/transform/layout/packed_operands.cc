@@ -20,6 +20,33 @@ bool IsScalar(const Expr& expr) {
   return type != nullptr && type->ndim == 0;
 }
 
+/// Neighbours along `axis` of float32, rounded to bfloat16, as pairs.
+Tensor PairFloats(const Constant& weight, size_t axis) {
+  const Tensor data = CompactData(weight);
+  const auto shape = data.shape();
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i < axis) outer *= shape[i];
+    if (i > axis) inner *= shape[i];
+  }
+  const int64_t extent = shape[axis], groups = (extent + 1) / 2;
+  std::vector<int64_t> packed_shape(shape.begin(), shape.end());
+  packed_shape[axis] = groups;
+  Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
+  auto* const out = static_cast<uint32_t*>(packed.data_ptr());
+  const auto* const floats = static_cast<const float*>(data.data_ptr());
+  MakeInParallel(outer * groups, data.numel() * ElementBytes(data.dtype()), [&](int64_t begin, int64_t end) {
+    if (inner == 1 && extent % 2 == 0)
+      return PairBrainFloats(floats + 2 * begin, floats + 2 * begin + 1, /*step=*/2, end - begin, out + begin);
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t first = row % groups * 2;
+      const float* const from = floats + (row / groups * extent + first) * inner;
+      PairBrainFloats(from, first + 1 < extent ? from + inner : nullptr, /*step=*/1, inner, out + row * inner);
+    }
+  });
+  return packed;
+}
+
 }  // namespace
 
 bool IsByte(const Expr& expr) {
@@ -117,79 +144,8 @@ Constant InsideOf(const Type& data, const std::vector<int64_t>& pad_width) {
 
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
   const int64_t count = packing.ends_with("x4") ? 4 : 2;
-  const int bits = static_cast<int>(32 / count);
-  const Tensor data = CompactData(weight);
-  const auto shape = weight->data.shape();
-  std::vector<int64_t> packed_shape(shape.begin(), shape.end());
-  int64_t outer = 1, inner = 1;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (i < axis) outer *= shape[i];
-    if (i > axis) inner *= shape[i];
-  }
-  const int64_t extent = shape[axis], groups = (extent + count - 1) / count;
-  packed_shape[axis] = groups;
-  Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
-  auto* out = static_cast<uint32_t*>(packed.data_ptr());
-  // Rows of the result: of each, from which one of the weight on and of how many it is made.
-  const auto for_rows = [&](const auto& make) {
-    MakeInParallel(outer * groups, data.numel() * ElementBytes(data.dtype()), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t first = row % groups * count;
-        make(row / groups * extent + first, std::min(count, extent - first), out + row * inner);
-      }
-    });
-  };
-  // Of narrower integers the bits beyond are those of the sign.
-  const auto pack = [&](const auto& values) {
-    for_rows([&](int64_t first, int64_t here, uint32_t* row) {
-      const auto* from = values.data() + first * inner;
-      for (int64_t i = 0; i < inner; ++i) {
-        uint32_t element = 0;
-        for (int64_t n = 0; n < here; ++n) {
-          element |= (static_cast<uint32_t>(from[n * inner + i]) & ((1U << bits) - 1)) << (n * bits);
-        }
-        row[i] = element;
-      }
-    });
-  };
-  if (packing == "bf16x2" && DataType(data.dtype()) == DataType::Float(32)) {
-    const auto* floats = static_cast<const float*>(data.data_ptr());
-    if (inner == 1 && extent % 2 == 0) {
-      MakeInParallel(outer * groups, data.numel() * ElementBytes(data.dtype()), [&](int64_t begin, int64_t end) {
-        PairBrainFloats(floats + 2 * begin, floats + 2 * begin + 1, /*step=*/2, end - begin, out + begin);
-      });
-    } else {
-      for_rows([&](int64_t first, int64_t here, uint32_t* row) {
-        const float* from = floats + first * inner;
-        PairBrainFloats(from, here > 1 ? from + inner : nullptr, /*step=*/1, inner, row);
-      });
-    }
-  } else if (packing == "bf16x2") {
-    pack(std::span(static_cast<const uint16_t*>(data.data_ptr()), static_cast<size_t>(data.numel())));
-  } else {
-    WithIntegers(data, pack);
-  }
-  return Constant(std::move(packed), weight->span);
-}
-
-std::vector<int32_t> SumsBut(const Constant& weight, size_t axis) {
-  const auto shape = weight->data.shape();
-  int64_t inner = 1;
-  for (size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
-  const int64_t channels = shape[axis];
-  std::vector<uint32_t> sums(static_cast<size_t>(channels), 0);
-  WithIntegers(CompactData(weight), [&](const auto& values) {
-    const auto count = static_cast<int64_t>(values.size());
-    for (int64_t first = 0; first < count; first += channels * inner) {
-      const auto* from = values.data() + first;
-      for (int64_t channel = 0; channel < channels; ++channel) {
-        uint32_t sum = 0;
-        for (int64_t i = 0; i < inner; ++i) sum += static_cast<uint32_t>(*from++);
-        sums[static_cast<size_t>(channel)] += sum;
-      }
-    }
-  });
-  return {sums.begin(), sums.end()};
+  const bool is_rounded = packing == "bf16x2" && DataType(weight->data.dtype()) == DataType::Float(32);
+  return Constant(is_rounded ? PairFloats(weight, axis) : PackNeighbours(weight, axis, count), weight->span);
 }
 
 }  // namespace deuteron::relax

@@ -46,8 +46,6 @@ Constant InsideOf(const Type& data, const std::vector<int64_t>& pad_width);
 /// Neighbours along `axis` of a weight in that packing: of int32 that fit int16 or int8, of int8, or of float32 or
 /// bfloat16.
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing);
-/// Of a weight of int32 or int8, the sums over all axes but `axis`, modulo 2^32.
-std::vector<int32_t> SumsBut(const Constant& weight, size_t axis);
 /// The element of a constant of int32 that has one; nothing if it is no such.
 std::optional<int64_t> ConstantScalar(const Expr& expr);
 bool IsByte(const Expr& expr);

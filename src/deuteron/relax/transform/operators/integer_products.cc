@@ -275,20 +275,28 @@ class ProductConverter : public EmittingRewriter {
         }
       }
     };
-    int32_t least = 0, greatest = 0;
-    visit([&](int64_t i, int32_t zero) {
-      least = std::min(least, integers[i] - zero);
-      greatest = std::max(greatest, integers[i] - zero);
-    });
-    const int32_t magnitude = std::max(greatest, -least);
-    constexpr int64_t kGreatestDatum = 255;
     const int64_t most =
         axes.dtype.is_float() ? int64_t{1} << std::numeric_limits<float>::digits : std::numeric_limits<int32_t>::max();
-    if (count / channels * int64_t{magnitude} * kGreatestDatum > most) return std::nullopt;
+    constexpr int64_t kGreatestDatum = 255;
     constexpr int32_t kGreatestByte = 127;
-    if (!Target::Current().HasFeature("avx2") && magnitude > kGreatestByte) return std::nullopt;
-
+    const auto is_exact = [&](int32_t magnitude) {
+      return count / channels * int64_t{magnitude} * kGreatestDatum <= most &&
+             (Target::Current().HasFeature("avx2") || magnitude <= kGreatestByte);
+    };
+    // Bytes with a sign and no zero point are what is wanted already, and mostly need not be looked at.
+    const bool are_centred =
+        std::is_signed_v<Byte> && std::all_of(zeros->begin(), zeros->end(), [](int32_t zero) { return zero == 0; });
+    int32_t least = -kGreatestByte - 1, greatest = kGreatestByte;
+    if (!are_centred || !is_exact(-least)) {
+      least = greatest = 0;
+      visit([&](int64_t i, int32_t zero) {
+        least = std::min(least, integers[i] - zero);
+        greatest = std::max(greatest, integers[i] - zero);
+      });
+      if (!is_exact(std::max(greatest, -least))) return std::nullopt;
+    }
     const bool are_bytes = !axes.dtype.is_float() && least >= -kGreatestByte - 1 && greatest <= kGreatestByte;
+    if (are_centred && are_bytes) return Weight{GetRef<Constant>(weight->args[0].as<ConstantNode>()), *scales};
     Tensor centred = runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()),
                                           are_bytes ? DataType::Int(8) : axes.dtype);
     const auto fill = [&](auto* out) {

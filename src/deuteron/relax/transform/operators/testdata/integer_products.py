@@ -51,10 +51,10 @@ class Module:
             w: R.Tensor((2, 2), dtype="float32") = R.dequantize(metadata["ir.GenericConst"][4], R.const(0.25, "float32"), R.const(0, "int8"), out_dtype="float32", axis=0)
             lv8: R.Tensor((2, 2), dtype="int32") = R.astype(y, dtype="int32")
             lv9: R.Tensor((2, 2), dtype="int32") = R.subtract(lv8, R.const(0, "int32"))
-            lv10: R.Tensor((2, 2), dtype="int32") = R.matmul(lv9, metadata["ir.GenericConst"][5], out_dtype="int32")
+            lv10: R.Tensor((2, 2), dtype="int32") = R.matmul(lv9, metadata["ir.GenericConst"][4], out_dtype="int32")
             lv11: R.Tensor((2, 2), dtype="float32") = R.astype(lv10, dtype="float32")
             e: R.Tensor((2, 2), dtype="float32") = R.multiply(lv11, R.const(0.125, "float32"))
-            u: R.Tensor((2, 2), dtype="float32") = R.dequantize(metadata["ir.GenericConst"][6], metadata["ir.GenericConst"][7], metadata["ir.GenericConst"][8], out_dtype="float32", axis=0)
+            u: R.Tensor((2, 2), dtype="float32") = R.dequantize(metadata["ir.GenericConst"][5], metadata["ir.GenericConst"][6], metadata["ir.GenericConst"][7], out_dtype="float32", axis=0)
             f: R.Tensor((2, 2), dtype="float32") = R.matmul(b, u, out_dtype=None)
             h: R.Tensor((2, 2), dtype="float32") = R.dequantize(y, s, R.const(0, "int8"), out_dtype="float32", axis=0)
             k: R.Tensor((2, 2), dtype="float32") = R.matmul(h, w, out_dtype=None)
@@ -67,7 +67,6 @@ metadata = {"ir.GenericConst": [
     {"dtype": "float32", "shape": [2, 1, 1], "data": "AAAAPgAAgD8="},
     {"dtype": "float32", "shape": [2, 1, 1, 1], "data": "AACAPwAAAMA="},
     {"dtype": "float32", "shape": [2, 1, 1, 1], "data": "AACAPwAAAMA="},
-    {"dtype": "int8", "shape": [2, 2], "data": "Af4DBA=="},
     {"dtype": "int8", "shape": [2, 2], "data": "Af4DBA=="},
     {"dtype": "int8", "shape": [2, 2], "data": "Af4DBA=="},
     {"dtype": "float32", "shape": [2], "data": "AACAPgAAAEA="},
