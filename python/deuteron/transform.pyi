@@ -214,6 +214,8 @@ def ScheduleForCPU() -> Pass:
     """schedules every loop-level function for the current target"""
 def SeparateOutputs() -> Pass:
     """gives each result of an injective kernel a kernel of its own where that fuses"""
+def ShareKernels() -> Pass:
+    """makes kernels that differ in numbers only one that takes them, where few runs are expected"""
 def SinkDequantize() -> Pass:
     """moves what rearranges elements before their dequantisation, and drops quantisations that undo one"""
 def StaticPlanBlockMemory() -> Pass:

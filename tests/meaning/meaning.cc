@@ -45,6 +45,7 @@ constexpr std::string_view kExactPasses[] = {"CanonicalizeBindings",
                                              "FuseSiblings",
                                              "RecomputeProducers",
                                              "FuseTIR",
+                                             "ShareKernels",
                                              "CallTIRRewrite",
                                              "StaticPlanBlockMemory",
                                              "KillAfterLastUse",
@@ -76,6 +77,7 @@ Setting DrawSetting(uint64_t seed) {
   if (chance(0.25)) setting.config["relax.FuseOps.max_depth"] = choose({"1", "2", "3", "5", "8"});
   if (chance(0.25)) setting.config["relax.FuseOps.max_function_args"] = choose({"2", "3", "4", "6", "10"});
   if (chance(0.1)) setting.config["tvm_compat"] = "true";
+  if (chance(0.2)) setting.config["expected_runs"] = "1";
   PassCall fuse_ops{"FuseOps"};
   if (chance(0.1)) fuse_ops.arguments = {{"fuse_opt_level", choose({"0", "1", "3"})[0] - '0'}};
   if (chance(0.1)) fuse_ops.arguments = {{"wrap_single", true}};

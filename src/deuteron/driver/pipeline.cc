@@ -63,7 +63,8 @@ std::vector<Pipeline> MakePipelines() {
                        {"DeadCodeElimination"},
                        {"FuseLoops"},
                        {"RewriteDataflowReshape"},
-                       {"DeadCodeElimination"}};
+                       {"DeadCodeElimination"},
+                       {"ShareKernels"}};
   const Passes schedule = {{"TuneSchedules"}, {"ScheduleForCPU"}};
   const Passes memory = {{"RemovePurityChecking"},
                          {"CallTIRRewrite"},

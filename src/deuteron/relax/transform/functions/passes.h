@@ -17,5 +17,7 @@ Pass LambdaLift();
 Pass ExpandTupleArguments();
 /// Removes parameters of private functions that nothing uses.
 Pass RemoveUnusedParameters();
+/// Makes kernels that differ in numbers only one, where few runs are expected.
+Pass ShareKernels();
 
 }  // namespace deuteron::relax
