@@ -2,28 +2,28 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <mutex>
 
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/mapped_file.h"
 
 namespace deuteron::relax {
 namespace {
 
-/// What `use` makes of the elements, which lie one behind the other: bytes where they lie in the model, int32, or what
-/// stands for bfloat16.
+/// What `use` makes of a tensor and its elements, which lie one behind the other: bytes where they lie in the model,
+/// int32, or what stands for bfloat16.
 template <typename Use>
 auto WithIntegers(const Constant& constant, const Use& use) {
   const DataType dtype(constant->data.dtype());
   if (dtype == DataType::Int(8)) {
     const Tensor data = ContiguousData(constant);
-    return use(reinterpret_cast<const int8_t*>(static_cast<const char*>(data.data_ptr()) + data.byte_offset()));
+    return use(data, reinterpret_cast<const int8_t*>(static_cast<const char*>(data.data_ptr()) + data.byte_offset()));
   }
   const Tensor data = CompactData(constant);
-  return dtype.is_bfloat16() ? use(static_cast<const uint16_t*>(data.data_ptr()))
-                             : use(static_cast<const int32_t*>(data.data_ptr()));
+  return dtype.is_bfloat16() ? use(data, static_cast<const uint16_t*>(data.data_ptr()))
+                             : use(data, static_cast<const int32_t*>(data.data_ptr()));
 }
 
 /// A constant's elements as `outer` times `extent` runs of `inner` that lie beside each other.
@@ -37,6 +37,14 @@ struct Runs {
   int64_t outer = 1, extent = 1, inner = 1;
 };
 
+/// Memory of another tensor.
+struct PartOf {
+  Tensor owner;
+  const void* data;
+  void AllocData(DLTensor* tensor) { tensor->data = const_cast<void*>(data); }
+  void FreeData(DLTensor*) {}
+};
+
 int64_t BytesOf(const Constant& constant) { return constant->data.numel() * DataType(constant->data.dtype()).bytes(); }
 
 }  // namespace
@@ -46,7 +54,7 @@ bool Fits(const Constant& integers, DataType dtype) {
   if (held == DataType::Int(8)) return true;
   if (held != DataType::Int(32)) return false;
   const int64_t least = *AsConstInt(MinValue(dtype)), greatest = *AsConstInt(MaxValue(dtype));
-  return WithIntegers(integers, [&](const auto* values) {
+  return WithIntegers(integers, [&](const Tensor&, const auto* values) {
     return std::all_of(values, values + integers->data.numel(),
                        [&](int64_t value) { return value >= least && value <= greatest; });
   });
@@ -60,20 +68,32 @@ bool FitPairs(const Constant& integers, size_t axis) {
   const Runs runs(integers, axis);
   const int64_t pairs = (runs.extent + 1) / 2;
   std::atomic<bool> fit{true};
-  WithIntegers(integers, [&](const auto* values) {
-    MakeInParallel(runs.outer * pairs, BytesOf(integers), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end && fit.load(std::memory_order_relaxed); ++i) {
-        const int64_t pair = i % pairs * 2;
-        const auto* const first = values + (i / pairs * runs.extent + pair) * runs.inner;
+  WithIntegers(integers, [&](const Tensor&, const auto* values) {
+    // Whether some pairs do not fit, of `count` that begin `step` apart, the second of each `apart` from the first.
+    const auto exceed = [&](const auto* first, int64_t apart, int64_t step, int64_t count) {
+      uint32_t excess = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        const auto a = static_cast<uint32_t>(int32_t{first[i * step]});
+        const auto b = static_cast<uint32_t>(int32_t{first[i * step + apart]});
         // One that has no neighbour is its own.
-        const bool is_alone = pair + 1 == runs.extent;
-        const auto* const second = is_alone ? first : first + runs.inner;
-        uint32_t excess = 0;
-        for (int64_t k = 0; k < runs.inner; ++k) {
-          const auto a = static_cast<uint32_t>(int32_t{first[k]}), b = static_cast<uint32_t>(int32_t{second[k]});
-          excess |= exceeds(a) | exceeds(b) | (is_alone ? 0 : exceeds(a + b));
+        excess |= exceeds(a) | exceeds(b) | (apart == 0 ? 0 : exceeds(a + b));
+      }
+      return excess != 0;
+    };
+    constexpr int64_t kAtOnce = 4096;
+    const bool lie_together = runs.inner == 1 && runs.extent % 2 == 0;
+    MakeInParallel(runs.outer * pairs, BytesOf(integers), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin, count = 1; i < end && fit.load(std::memory_order_relaxed); i += count) {
+        bool is_excess = false;
+        if (lie_together) {
+          count = std::min(end - i, kAtOnce);
+          is_excess = exceed(values + 2 * i, /*apart=*/1, /*step=*/2, count);
+        } else {
+          const int64_t pair = i % pairs * 2;
+          const auto* const first = values + (i / pairs * runs.extent + pair) * runs.inner;
+          is_excess = exceed(first, pair + 1 == runs.extent ? 0 : runs.inner, /*step=*/1, runs.inner);
         }
-        if (excess != 0) fit.store(false, std::memory_order_relaxed);
+        if (is_excess) fit.store(false, std::memory_order_relaxed);
       }
     });
   });
@@ -84,7 +104,7 @@ std::vector<int32_t> SumsBut(const Constant& integers, size_t axis) {
   const Runs runs(integers, axis);
   std::vector<uint32_t> sums(static_cast<size_t>(runs.extent), 0);
   std::mutex mutex;
-  WithIntegers(integers, [&](const auto* values) {
+  WithIntegers(integers, [&](const Tensor&, const auto* values) {
     MakeInParallel(runs.outer, BytesOf(integers), [&](int64_t begin, int64_t end) {
       std::vector<uint32_t> own(sums.size(), 0);
       for (int64_t i = begin; i < end; ++i) {
@@ -114,18 +134,16 @@ Tensor PackNeighbours(const Constant& integers, size_t axis, int64_t count) {
   const int64_t groups = (runs.extent + count - 1) / count;
   std::vector<int64_t> packed_shape(shape.begin(), shape.end());
   packed_shape[axis] = groups;
-  Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
-  auto* const out = static_cast<uint32_t*>(packed.data_ptr());
   // Of narrower integers the bits beyond are those of the sign.
   const int bits = static_cast<int>(32 / count);
   const uint32_t mask = (uint32_t{1} << bits) - 1;
-  WithIntegers(integers, [&](const auto* values) {
-    const bool is_packed = runs.inner == 1 && runs.extent % count == 0 && bits == 8 * int64_t{sizeof *values};
+  return WithIntegers(integers, [&](const Tensor& data, const auto* values) {
+    if (runs.inner == 1 && runs.extent % count == 0 && bits == 8 * int64_t{sizeof *values})
+      return Tensor::FromNDAlloc(PartOf{data, values}, tvm::ffi::Shape(packed_shape), DataType::Int(32),
+                                 DLDevice{kDLCPU, 0});
+    Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
+    auto* const out = static_cast<uint32_t*>(packed.data_ptr());
     MakeInParallel(runs.outer * groups, BytesOf(integers), [&](int64_t begin, int64_t end) {
-      if (is_packed) {
-        std::memcpy(out + begin, values + begin * count, static_cast<size_t>(end - begin) * sizeof *out);
-        return;
-      }
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = i % groups * count, here = std::min(count, runs.extent - first);
         const auto* const from = values + (i / groups * runs.extent + first) * runs.inner;
@@ -143,8 +161,42 @@ Tensor PackNeighbours(const Constant& integers, size_t axis, int64_t count) {
         }
       }
     });
+    return packed;
   });
-  return packed;
+}
+
+void PackRowsInPanels(const Constant& bytes, int64_t length, uint32_t* out) {
+  const int64_t rows = bytes->data.shape()[0], columns = bytes->data.shape()[1], fours = (rows + 3) / 4;
+  WithIntegers(bytes, [&](const Tensor&, const auto* values) {
+    // Whole pages of what is read, so that it may leave memory.
+    constexpr int64_t kFoursAtOnce = 8;
+    const int64_t tiles = (fours + kFoursAtOnce - 1) / kFoursAtOnce;
+    MakeInParallel(tiles, BytesOf(bytes), [&](int64_t begin, int64_t end) {
+      const auto row_at = [&](int64_t row) { return reinterpret_cast<const char*>(values + row * columns); };
+      ReadOnce read(row_at(4 * begin * kFoursAtOnce));
+      for (int64_t four = begin * kFoursAtOnce; four < std::min(end * kFoursAtOnce, fours); ++four) {
+        if (four % kFoursAtOnce == 0) read.DoneUntil(row_at(4 * four));
+        const int64_t here = std::min<int64_t>(rows - 4 * four, 4);
+        const auto* const from = values + 4 * four * columns;
+        for (int64_t first = 0; first < columns; first += length) {
+          uint32_t* const words = out + first * fours + four * length;
+          const int64_t width = std::min(length, columns - first);
+          const auto part = [&](int64_t n, int64_t k) {
+            return (static_cast<uint32_t>(from[n * columns + first + k]) & 0xff) << (8 * n);
+          };
+          std::fill(words + width, words + length, 0);
+          if (here == 4) {
+            for (int64_t k = 0; k < width; ++k) words[k] = part(0, k) | part(1, k) | part(2, k) | part(3, k);
+            continue;
+          }
+          for (int64_t k = 0; k < width; ++k) {
+            words[k] = 0;
+            for (int64_t n = 0; n < here; ++n) words[k] |= part(n, k);
+          }
+        }
+      }
+    });
+  });
 }
 
 }  // namespace deuteron::relax

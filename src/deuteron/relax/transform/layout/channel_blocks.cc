@@ -7,6 +7,7 @@
 
 #include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/relax/rewrite/constant_data.h"
+#include "deuteron/relax/rewrite/integer_data.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
@@ -90,6 +91,14 @@ Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool wind
   moves->Add(weight, [weight, out, channels, length = blocks.length, rest, window, dtype] {
     MoveRowsLast(Data(weight), out, channels, length, rest, window, dtype.bytes());
   });
+  return Constant(std::move(packed), weight->span);
+}
+
+Constant PackByteMatrix(const Constant& weight, const ChannelBlocks& blocks, WeightMoves* moves) {
+  const int64_t fours = (weight->data.shape()[0] + 3) / 4;
+  Tensor packed = runtime::AllocTensor({blocks.count, fours, blocks.length}, DataType::Int(32));
+  auto* out = static_cast<uint32_t*>(packed.data_ptr());
+  moves->Add(weight, [weight, out, length = blocks.length] { PackRowsInPanels(weight, length, out); });
   return Constant(std::move(packed), weight->span);
 }
 

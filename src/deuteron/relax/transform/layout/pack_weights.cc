@@ -260,7 +260,9 @@ class Packer : public EmittingRewriter {
         return Emit(viewed, span, out);
       return Emit(is_signed ? PackI8x4(bytes, layer.data_axis) : PackU8x4(bytes, layer.data_axis), span, out);
     });
-    Operands operands{packing, packed, PackedWeight(layer, packing), Expr(), is_padded};
+    // A matrix of rows comes into blocks as it is packed.
+    const bool are_rows = layer.depth_axis == 0 && DataType(layer.weight->data.dtype()) == DataType::Int(8);
+    Operands operands{packing, packed, are_rows ? layer.weight : PackedWeight(layer, packing), Expr(), is_padded};
     if (zero == -shift) return operands;
     // z Σ w of each output channel, shaped so that it lies along the result's.
     const std::vector<int32_t> sums = SumsBut(layer.weight, layer.channel_axis);
@@ -453,8 +455,11 @@ class Packer : public EmittingRewriter {
     // One block of (k, n) is packed already.
     if (blocks.channels() == columns && blocks.count == 1 && !columns_first && !operands) return Call();
     const Constant held = operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), rank - 1));
-    const Constant packed = Once(held, weight, columns_first ? "NK" : "KN",
-                                 [&](WeightMoves* moves) { return PackMatrix(held, columns_first, blocks, moves); });
+    const bool are_bytes = operands && DataType(held->data.dtype()) == DataType::Int(8);
+    const std::string layout = (columns_first ? "NK" : "KN") + (operands ? operands->packing : "");
+    const Constant packed = Once(held, weight, layout, [&](WeightMoves* moves) {
+      return are_bytes ? PackByteMatrix(held, blocks, moves) : PackMatrix(held, columns_first, blocks, moves);
+    });
     auto attrs = MakeNode<DensePackAttrsNode>();
     attrs->columns = columns;
     attrs->packing = operands ? operands->packing : "";
