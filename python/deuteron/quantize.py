@@ -4,13 +4,15 @@ integer arithmetic, and which every ONNX runtime reads.
     smaller = deuteron.quantize.static("model.onnx", [{"x": batch} for batch in batches])
     exe = deuteron.compile(smaller)
 
-Needs the package onnx. Weights are constants of float32; products of two activations and other operators stay as they are.
+Needs the package onnx. Weights are constants of float32; products of two activations and other operators stay as they are, but for
+batch normalisations, which become part of the convolutions and products before them.
 Integers are after "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference" (Jacob et al., 2018):
 activations are uint8 with a zero point, weights are symmetric int8, one scale an output channel.
 """
 
 from __future__ import annotations
 
+import collections
 import os
 import warnings
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
@@ -53,6 +55,7 @@ def static(
     if not batches:
         raise UsageError("static quantisation needs calibration data; dynamic() and weight_only() need none")
     rewriter = _Rewriter(model, 13, weight_bits)
+    rewriter.fold_normalisations()
     nodes = rewriter.quantisable()
     names = sorted({node.input[0] for node in nodes})
     ranges = _ranges(rewriter.model, names, batches, percentile if method == "percentile" else 100)
@@ -70,6 +73,7 @@ def dynamic(model: Model, weight_bits: int = 8) -> onnx.ModelProto:
     """`model` with activations quantised by the range that they have in each run (DynamicQuantizeLinear). weight_bits: as static has
     it."""
     rewriter = _Rewriter(model, 13, weight_bits)
+    rewriter.fold_normalisations()
     for node in rewriter.quantisable():
         rewriter.quantise_weight(node, _channel_axis(node, rewriter.weights[node.input[1]]))
         node.input[0] = rewriter.quantise_at_run_time(node.input[0])
@@ -219,6 +223,50 @@ class _Rewriter:
         self._before: dict[str, list[Any]] = {}
         self._first: list[Any] = []
         self._names = {name for node in self.model.graph.node for name in (*node.input, *node.output)}
+
+    def fold_normalisations(self) -> None:
+        """Takes batch normalisations into the weights and biases of the products that nothing else reads, as inference does: the
+        product's own range would be that of values that are never needed, and a kernel would divide each of them again."""
+        graph = self.model.graph
+        uses = collections.Counter(name for node in graph.node for name in _names_used(node))
+        uses.update(each.name for each in graph.output)
+        products = {node.output[0]: node for node in graph.node if node.op_type in ("Conv", "Gemm") and node.domain in ("", "ai.onnx")}
+        for node in list(graph.node):
+            product = products.get(node.input[0]) if node.op_type == "BatchNormalization" else None
+            if product is None or node.domain not in ("", "ai.onnx") or uses[node.input[0]] != 1 or self._trains(node, uses):
+                continue
+            if self._fold(node, product):
+                product.output[0] = node.output[0]
+                products[node.output[0]] = product
+                graph.node.remove(node)
+
+    @staticmethod
+    def _trains(norm: onnx.NodeProto, uses: collections.Counter[str]) -> bool:
+        """Whether a normalisation is by what it is given, or more of its results are used."""
+        return any(each.name == "training_mode" and each.i for each in norm.attribute) or any(uses[name] for name in norm.output[1:])
+
+    def _fold(self, norm: onnx.NodeProto, product: onnx.NodeProto) -> bool:
+        """Whether the product has another weight and bias now, which make what the normalisation makes of it."""
+        bias = product.input[2] if len(product.input) > 2 else ""
+        names = [product.input[1], *norm.input[1:], *([bias] if bias else [])]
+        if any(name not in self.weights for name in names):
+            return False
+        attributes = {each.name: each for each in (*product.attribute, *norm.attribute)}
+        if product.op_type == "Gemm" and "beta" in attributes and attributes["beta"].f != 1:
+            return False
+        scale, shift, mean, variance = (self.weights[name].astype(np.float64) for name in norm.input[1:])
+        factor = scale / np.sqrt(variance + (attributes["epsilon"].f if "epsilon" in attributes else 1e-5))
+        added = self.weights[bias].astype(np.float64) if bias else np.zeros_like(mean)
+        weight, axis = self.weights[product.input[1]], _channel_axis(product, self.weights[product.input[1]])
+        if weight.shape[axis] != factor.size or added.size not in (1, factor.size):
+            return False
+        along = factor.reshape([-1 if each == axis else 1 for each in range(weight.ndim)])
+        made = [(product.input[1], weight * along), (bias or norm.input[2], (added.reshape(-1) - mean) * factor + shift)]
+        del product.input[1:]
+        for hint, value in made:
+            product.input.append(self._constant(hint + "_folded", value.astype(np.float32)))
+            self.weights[product.input[-1]] = value.astype(np.float32)
+        return True
 
     def quantisable(self) -> list[onnx.NodeProto]:
         """Nodes of the operators with a constant weight that has an output channel."""
