@@ -120,6 +120,8 @@ def DecomposeOpsForInference(func_name: Any = ...) -> Pass:
     """writes batch_norm and other composite operators out in simpler ones"""
 def DotProducts() -> Pass:
     """sums along the rows of a matrix that would be transposed and multiplied by one row"""
+def DropBounds() -> Pass:
+    """values are not bounded that a quantisation bounds"""
 def DropPaddedTaps() -> Pass:
     """leaves out the elements of convolutions' windows that meet nothing but padding"""
 def DropUnreadPixels() -> Pass:

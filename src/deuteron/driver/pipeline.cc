@@ -36,6 +36,7 @@ std::vector<Pipeline> MakePipelines() {
                           {"MergeCompositeFunctions"},
                           {"RunCodegen"}};
   const Passes fuse = {{"CombineMatmulsOfOneWeight"},
+                       {"DropBounds"},
                        {"FoldRequantization"},
                        {"DropUnreadPixels"},
                        {"ComposeTransposes"},

@@ -39,6 +39,8 @@ Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`
 /// ("relax.dequantize") stay.
 Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops = {});
+/// Values are not bounded that a quantisation bounds.
+Pass DropBounds();
 /// What scales and shifts values before a quantisation becomes one multiplication and one addition.
 Pass FoldRequantization();
 /// Heads of one query that share keys become rows of one head, which are read once.
