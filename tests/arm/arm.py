@@ -2,7 +2,7 @@
 
     python tests/arm/arm.py [NETWORK...] [--cpu CPU]... [--size small|full] [--command DEUTERON]
 
-The networks are those of tests/networks and the light ones of the onnx package. Each is compiled for every CPU, run by
+The networks are those of tests/networks and the light ones of the onnx package. Each is compiled for every CPU, to be run often and once, run by
 deuteron-run (for ARM that of the preset aarch64, under qemu with no more of an instruction set than that CPU has), and
 compared with `deuteron run` of the same inputs: |difference| <= 1e-4 x max |reference|, since sums are added in another
 order; of networks of bytes three steps of 128. One runs with larger pages, too, and one is compiled on lesser CPUs than this one. What is meant for a CPU is refused by one that lacks
@@ -10,6 +10,7 @@ its features. Ends with status 1 if anything differs.
 """
 
 import argparse
+import itertools
 import logging
 import pathlib
 import shlex
@@ -91,9 +92,9 @@ def check_network(name, arguments, work):
         run(sys.executable, ROOT / "tests/networks/make.py", "--size", arguments.size, name, model)
     flags = random_inputs(model, work)
     run(arguments.command, "run", model, "--backend", "none", "--cache", "off", *flags, "--output-dir", work / "here")
-    for cpu in arguments.cpu:
-        artefact, results = work / "model.so", work / cpu
-        run(arguments.command, "compile", model, "--target", cpu, "-o", artefact)
+    for cpu, runs in itertools.product(arguments.cpu, (0, 1)):
+        artefact, results = work / "model.so", work / f"{cpu}-{runs}"
+        run(arguments.command, "compile", model, "--target", cpu, "--config", f"expected_runs={runs}", "-o", artefact)
         begin = time.monotonic()
         try:
             run(*runner(cpu), artefact, *flags, "--output-dir", results, "--threads", "2")
@@ -103,7 +104,8 @@ def check_network(name, arguments, work):
             far = np.inf
         wrong += not far <= tolerance
         verdict = "" if far <= tolerance else "   WRONG"
-        print(f"{name:32} {cpu:14} {far:10.1e} {time.monotonic() - begin:8.1f} s{verdict}", flush=True)
+        often = "once" if runs else "often"
+        print(f"{name:32} {cpu:14} {often:6} {far:10.1e} {time.monotonic() - begin:8.1f} s{verdict}", flush=True)
     return wrong
 
 
@@ -173,7 +175,7 @@ def main():
     logging.disable(logging.WARNING)
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="deuteron-arm-") as folder:
-        print(f"{'network':32} {'CPU':14} {'difference':>10} {'run':>10}")
+        print(f"{'network':32} {'CPU':14} {'runs':6} {'difference':>10} {'run':>10}")
         for name in arguments.names or NETWORKS:
             assert name in make.NETWORKS or name in light.NAMES or name in QUANTISED, f"unknown network {name}"
             (pathlib.Path(folder) / name).mkdir()
