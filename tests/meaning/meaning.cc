@@ -162,7 +162,8 @@ std::string Check(uint64_t seed, bool compile, const std::string& dump) {
           std::ofstream(dump + "/before.py") << script::Print(before);
           std::ofstream(dump + "/after.py") << script::Print(module);
         }
-        return "after " + stage + ": " + problem + "\n  " + setting.Describe();
+        problem.insert(0, ": ").insert(0, stage).insert(0, "after ");
+        return problem.append("\n  ").append(setting.Describe());
       }
       last = std::move(now);
     }

@@ -1,6 +1,7 @@
 /// Copies of unrolled loops: what they have in common is said once.
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/schedule.h"
 #include "deuteron/tir/transform/limit_unrolling.h"
 

@@ -18,8 +18,8 @@ bool FitPairs(const Constant& integers, size_t axis);
 /// Of a constant of int32 or int8, the sums over all axes but `axis`, modulo 2^32.
 std::vector<int32_t> SumsBut(const Constant& integers, size_t axis);
 /// `count` neighbours each along `axis` of a constant of int32, int8 or bfloat16, 2 or 4, as parts of an element of
-/// int32, the first in the lowest bits; zeros beyond the end. Those that lie like that already are seen as such, wherever
-/// they lie.
+/// int32, the first in the lowest bits; zeros beyond the end. Those that lie like that already are seen as such,
+/// wherever they lie.
 Tensor PackNeighbours(const Constant& integers, size_t axis, int64_t count);
 /// Fours of rows of an int8 (rows, columns), likewise, in panels of `length` columns:
 /// out[c / length, r / 4, c % length]; zeros for the columns that the last panel has beyond those there are.

@@ -17,7 +17,7 @@
 ///
 /// Place: after the passes that merge kernels, before they are scheduled.
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <unordered_map>
 #include <vector>
 
@@ -48,9 +48,10 @@ bool IsSameNumber(const PrimExpr& a, const PrimExpr& b) {
   if (a.dtype() != b.dtype()) return false;
   if (a->kind == ExprKind::kIntImm)
     return static_cast<const tir::IntImmNode*>(a.get())->value == static_cast<const tir::IntImmNode*>(b.get())->value;
-  const double of_a = static_cast<const tir::FloatImmNode*>(a.get())->value;
-  const double of_b = static_cast<const tir::FloatImmNode*>(b.get())->value;
-  return std::memcmp(&of_a, &of_b, sizeof of_a) == 0;
+  const auto bits = [](const PrimExpr& number) {
+    return std::bit_cast<uint64_t>(static_cast<const tir::FloatImmNode*>(number.get())->value);
+  };
+  return bits(a) == bits(b);
 }
 
 Constant ScalarOf(const PrimExpr& number) {
