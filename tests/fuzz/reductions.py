@@ -45,7 +45,7 @@ def reduce(op):
             raise Rejected("of nothing")
         if op == "ReduceProd" and np.dtype(x.dtype).kind == "i" and any(np.log2(np.maximum(np.abs(a.astype(float)), 1)).sum() >= np.iinfo(a.dtype).bits - 1 for a in x.arrays):
             raise Rejected("overflows: ONNX Runtime saturates")
-        power = {"ReduceL1": 1, "ReduceSumSquare": 2, "ReduceL2": 2}.get(op)
+        power = {"ReduceSum": 1, "ReduceMean": 1, "ReduceL1": 1, "ReduceSumSquare": 2, "ReduceL2": 2}.get(op)
         if power and np.dtype(x.dtype).kind == "i" and any((np.abs(a.astype(float)) ** power).sum() > np.iinfo(a.dtype).max for a in x.arrays):
             raise Rejected("overflows: ONNX Runtime saturates")
         keep = g.integer(0, 1) if g.chance(0.8) else None

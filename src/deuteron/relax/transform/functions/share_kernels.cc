@@ -18,7 +18,9 @@
 /// Place: after the passes that merge kernels, before they are scheduled.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "deuteron/ir/transform/tvm_compat.h"
@@ -111,19 +113,19 @@ class NumberMutator : public tir::StmtExprMutator {
     return tir::SBlockRealize(op->iter_values, op->predicate, Downcast<tir::SBlock>(block), op->span);
   }
   tir::Stmt VisitSBlock_(const tir::SBlockNode* op) override {
-    std::vector<tir::Buffer> outside;
-    std::swap(outside, read_);
+    std::vector<tir::Buffer> outside = std::exchange(read_, {});
     ++depth_;
     const tir::Stmt init = op->init.defined() ? VisitStmt(op->init) : tir::Stmt(), body = VisitStmt(op->body);
     --depth_;
-    std::swap(outside, read_);
+    const std::vector<tir::Buffer> inside = std::exchange(read_, std::move(outside));
     if (init.same_as(op->init) && body.same_as(op->body)) return GetRef<tir::Stmt>(op);
     Array<tir::BufferRegion> reads = op->reads;
-    const bool is_root = depth_ == 0;
-    for (const tir::Buffer& buffer : outside) {
-      if (is_root) break;
-      reads.push_back(tir::BufferRegion::Full(buffer));
-      NoteRead(buffer);
+    // The root declares none.
+    if (depth_ > 0) {
+      for (const tir::Buffer& buffer : inside) {
+        reads.push_back(tir::BufferRegion::Full(buffer));
+        NoteRead(buffer);
+      }
     }
     return tir::SBlock(op->iter_vars, reads, op->writes, op->name_hint, body, init, op->alloc_buffers, op->annotations,
                        op->span);
@@ -164,8 +166,8 @@ struct CallOfShared {
 };
 
 /// The place of each number of `members` among those that the shared kernel takes, by their order; -1 for one that all
-/// have. `first` becomes the positions of the numbers that are taken.
-std::vector<int> SlotsOf(const std::vector<Member>& members, std::vector<size_t>* first) {
+/// have. `taken` becomes the positions of the numbers that it takes.
+std::vector<int> SlotsOf(const std::vector<Member>& members, std::vector<size_t>* taken) {
   const size_t count = members[0].numbers.size();
   std::vector<int> slots(count, -1);
   const auto alike = [&](size_t a, size_t b) {
@@ -177,9 +179,9 @@ std::vector<int> SlotsOf(const std::vector<Member>& members, std::vector<size_t>
       return IsSameNumber(member.numbers[i], members[0].numbers[i]);
     });
     if (is_one) continue;
-    const auto known = std::find_if(first->begin(), first->end(), [&](size_t at) { return alike(at, i); });
-    slots[i] = static_cast<int>(known - first->begin());
-    if (known == first->end()) first->push_back(i);
+    const auto known = std::find_if(taken->begin(), taken->end(), [&](size_t at) { return alike(at, i); });
+    slots[i] = static_cast<int>(known - taken->begin());
+    if (known == taken->end()) taken->push_back(i);
   }
   return slots;
 }

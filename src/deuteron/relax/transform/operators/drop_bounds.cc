@@ -33,8 +33,9 @@ namespace {
 /// The number that all elements are, or all of a constant of one.
 std::optional<double> NumberOf(const Expr& expr) {
   if (const auto* value = expr.as<PrimValueNode>()) {
-    const auto* real = value->value.as<tir::FloatImmNode>();
-    return real != nullptr ? std::optional(real->value) : std::nullopt;
+    if (const auto* real = value->value.as<tir::FloatImmNode>()) return real->value;
+    const auto integer = AsConstInt(value->value);
+    return integer ? std::optional(static_cast<double>(*integer)) : std::nullopt;
   }
   const auto* constant = expr.as<ConstantNode>();
   if (constant == nullptr || constant->data.numel() != 1) return std::nullopt;
