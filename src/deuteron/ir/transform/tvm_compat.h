@@ -1,6 +1,6 @@
 /// \file
-/// The configuration key `tvm_compat`: fusion, patterns and partitioning as TVM 0.27 does them, to the letter. No other
-/// pass asks for it; docs/differences.md lists what it changes.
+/// The configuration key `tvm_compat`: fusion, patterns and partitioning as TVM 0.27 does them, to the letter. Beside
+/// those ShareKernels alone asks for it; docs/differences.md lists what it changes.
 #pragma once
 
 #include "deuteron/ir/transform/pass.h"

@@ -188,7 +188,7 @@ Tensor WidenedData(const Constant& constant, DataType dtype) {
     MakeInParallel(data.numel(), data.numel() * static_cast<int64_t>(sizeof(To)), [&](int64_t begin, int64_t end) {
       const auto* const in = reinterpret_cast<const From*>(bytes);
       auto* const out = static_cast<To*>(result.data_ptr());
-      for (int64_t i = begin; i < end; ++i) out[i] = static_cast<To>(in[i]);
+      std::copy(in + begin, in + end, out + begin);
     });
   };
   const auto widen_to = [&](auto to) {
@@ -201,6 +201,13 @@ Tensor WidenedData(const Constant& constant, DataType dtype) {
   if (dtype == DataType::Int(32)) widen_to(int32_t{});
   if (dtype == DataType::Float(32)) widen_to(float{});
   return result;
+}
+
+Runs::Runs(const Constant& constant, size_t axis) {
+  const auto shape = constant->data.shape();
+  for (size_t i = 0; i < axis; ++i) outer *= shape[i];
+  extent = shape[axis];
+  for (size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
 }
 
 void LetGoOfData(const Constant& constant) {

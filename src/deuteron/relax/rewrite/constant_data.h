@@ -29,6 +29,12 @@ Tensor SlicedData(const Constant& constant, const std::vector<int64_t>& begin, c
 Tensor FilledData(const Constant& constant, const std::vector<int64_t>& shape);
 /// The constant's integers, of at most 32 bits, as int32 or float32. Undefined for others, or to others.
 Tensor WidenedData(const Constant& constant, DataType dtype);
+/// A constant's elements as `outer` times `extent` runs of `inner` that lie beside each other: `extent` is that of
+/// `axis`.
+struct Runs {
+  Runs(const Constant& constant, size_t axis);
+  int64_t outer = 1, extent = 1, inner = 1;
+};
 /// Says that something computed of the constant has taken its place: what of it lies in a mapped file leaves memory.
 void LetGoOfData(const Constant& constant);
 /// Calls `make` with parts [begin, end) of [0, count), all of which make `bytes`, in several threads if that pays.

@@ -26,17 +26,6 @@ auto WithIntegers(const Constant& constant, const Use& use) {
                              : use(data, static_cast<const int32_t*>(data.data_ptr()));
 }
 
-/// A constant's elements as `outer` times `extent` runs of `inner` that lie beside each other.
-struct Runs {
-  Runs(const Constant& constant, size_t axis) {
-    const auto shape = constant->data.shape();
-    for (size_t i = 0; i < axis; ++i) outer *= shape[i];
-    extent = shape[axis];
-    for (size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
-  }
-  int64_t outer = 1, extent = 1, inner = 1;
-};
-
 /// Memory of another tensor.
 struct PartOf {
   Tensor owner;
@@ -44,6 +33,25 @@ struct PartOf {
   void AllocData(DLTensor* tensor) { tensor->data = const_cast<void*>(data); }
   void FreeData(DLTensor*) {}
 };
+
+/// Elements of `bits` bits of `count` rows that begin `apart` from each other as parts of `width` elements of int32. Of
+/// narrower integers the bits beyond are those of the sign.
+template <typename Element>
+void JoinRows(const Element* rows, int64_t apart, int64_t count, int bits, int64_t width, uint32_t* out) {
+  const uint32_t mask = (uint32_t{1} << bits) - 1;
+  const auto part = [&](int64_t row, int64_t i) {
+    return (static_cast<uint32_t>(rows[row * apart + i]) & mask) << (row * bits);
+  };
+  // As one sum it has vectors.
+  if (count == 4) {
+    for (int64_t i = 0; i < width; ++i) out[i] = part(0, i) | part(1, i) | part(2, i) | part(3, i);
+    return;
+  }
+  for (int64_t i = 0; i < width; ++i) {
+    out[i] = 0;
+    for (int64_t row = 0; row < count; ++row) out[i] |= part(row, i);
+  }
+}
 
 int64_t BytesOf(const Constant& constant) { return constant->data.numel() * DataType(constant->data.dtype()).bytes(); }
 
@@ -134,9 +142,7 @@ Tensor PackNeighbours(const Constant& integers, size_t axis, int64_t count) {
   const int64_t groups = (runs.extent + count - 1) / count;
   std::vector<int64_t> packed_shape(shape.begin(), shape.end());
   packed_shape[axis] = groups;
-  // Of narrower integers the bits beyond are those of the sign.
   const int bits = static_cast<int>(32 / count);
-  const uint32_t mask = (uint32_t{1} << bits) - 1;
   return WithIntegers(integers, [&](const Tensor& data, const auto* values) {
     if (runs.inner == 1 && runs.extent % count == 0 && bits == 8 * int64_t{sizeof *values})
       return Tensor::FromNDAlloc(PartOf{data, values}, tvm::ffi::Shape(packed_shape), DataType::Int(32),
@@ -147,18 +153,7 @@ Tensor PackNeighbours(const Constant& integers, size_t axis, int64_t count) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = i % groups * count, here = std::min(count, runs.extent - first);
         const auto* const from = values + (i / groups * runs.extent + first) * runs.inner;
-        uint32_t* const row = out + i * runs.inner;
-        const auto part = [&](int64_t n, int64_t k) {
-          return (static_cast<uint32_t>(from[n * runs.inner + k]) & mask) << (n * bits);
-        };
-        if (here == 4) {
-          for (int64_t k = 0; k < runs.inner; ++k) row[k] = part(0, k) | part(1, k) | part(2, k) | part(3, k);
-          continue;
-        }
-        for (int64_t k = 0; k < runs.inner; ++k) {
-          row[k] = 0;
-          for (int64_t n = 0; n < here; ++n) row[k] |= part(n, k);
-        }
+        JoinRows(from, runs.inner, here, bits, runs.inner, out + i * runs.inner);
       }
     });
     return packed;
@@ -181,18 +176,8 @@ void PackRowsInPanels(const Constant& bytes, int64_t length, uint32_t* out) {
         for (int64_t first = 0; first < columns; first += length) {
           uint32_t* const words = out + first * fours + four * length;
           const int64_t width = std::min(length, columns - first);
-          const auto part = [&](int64_t n, int64_t k) {
-            return (static_cast<uint32_t>(from[n * columns + first + k]) & 0xff) << (8 * n);
-          };
+          JoinRows(from + first, columns, here, /*bits=*/8, width, words);
           std::fill(words + width, words + length, 0);
-          if (here == 4) {
-            for (int64_t k = 0; k < width; ++k) words[k] = part(0, k) | part(1, k) | part(2, k) | part(3, k);
-            continue;
-          }
-          for (int64_t k = 0; k < width; ++k) {
-            words[k] = 0;
-            for (int64_t n = 0; n < here; ++n) words[k] |= part(n, k);
-          }
         }
       }
     });

@@ -61,6 +61,10 @@ bool Uses(const PrimExpr& expr, const Var& var) {
   return UsesVar(expr, [&](const VarNode* used) { return used == var.get(); });
 }
 
+bool Uses(const Array<PrimExpr>& exprs, const Var& var) {
+  return std::any_of(exprs.begin(), exprs.end(), [&](const PrimExpr& expr) { return Uses(expr, var); });
+}
+
 bool AddsUp(const BufferStoreNode* store) {
   bool loads = false;
   deuteron::PostOrderVisit(store->value, [&](const PrimExpr& node) {

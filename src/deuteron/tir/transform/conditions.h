@@ -18,6 +18,8 @@ bool IsIntegerComparison(const PrimExpr& condition);
 
 /// Whether an expression uses a variable.
 bool Uses(const PrimExpr& expr, const Var& var);
+/// Whether one of them does.
+bool Uses(const Array<PrimExpr>& exprs, const Var& var);
 
 /// Whether what is stored is made of what is in that buffer.
 bool AddsUp(const BufferStoreNode* store);

@@ -5,25 +5,17 @@
 
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/conditions.h"
+#include "deuteron/tir/transform/roll_loops.h"
 
 namespace deuteron::tir {
 namespace {
 
 bool IsVectorCondition(const PrimExpr& expr) { return expr.dtype().is_bool() && expr.dtype().lanes() > 1; }
 
-std::unordered_set<const Object*> LocalSums(const Stmt& stmt) {
-  std::unordered_set<const Object*> sums;
-  PostOrderVisit(stmt, [&](const ObjectRef& node) {
-    const auto* store = node.as<BufferStoreNode>();
-    if (store != nullptr && store->buffer->scope == "local" && AddsUp(store)) sums.insert(store->buffer.get());
-  });
-  return sums;
-}
-
 /// What is said of the body of a loop.
 class Body : public StmtExprVisitor {
  public:
-  Body(const Var& var, const std::unordered_set<const Object*>& sums) : var_(var), sums_(sums) {}
+  Body(const Var& var, const std::unordered_set<const Object*>& passed_on) : var_(var), passed_on_(passed_on) {}
   /// That unrolled loops make of a statement.
   int64_t copies = 1;
   bool adds_up = false;
@@ -54,25 +46,25 @@ class Body : public StmtExprVisitor {
 
  private:
   void Access(const Buffer& buffer, const Array<PrimExpr>& indices) {
-    if (indexes_sums || sums_.count(buffer.get()) == 0) return;
-    indexes_sums = std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& i) { return Uses(i, var_); });
+    const bool is_sum = buffer->scope == "local" && passed_on_.count(buffer.get()) == 0;
+    indexes_sums = indexes_sums || (is_sum && Uses(indices, var_));
   }
 
   const Var& var_;
-  const std::unordered_set<const Object*>& sums_;
+  const std::unordered_set<const Object*>& passed_on_;
   int64_t made_ = 1;
 };
 
 class Limiter : public StmtExprMutator {
  public:
-  Limiter(const UnrollingLimits& limits, std::unordered_set<const Object*> sums)
-      : limits_(limits), sums_(std::move(sums)) {}
+  Limiter(const UnrollingLimits& limits, std::unordered_set<const Object*> passed_on)
+      : limits_(limits), passed_on_(std::move(passed_on)) {}
 
  protected:
   Stmt VisitFor_(const ForNode* op) override {
     const auto extent = AsConstInt(op->extent);
     if (op->loop_kind != ForKind::kUnrolled || !extent) return StmtExprMutator::VisitFor_(op);
-    Body body(op->loop_var, sums_);
+    Body body(op->loop_var, passed_on_);
     body.VisitStmt(op->body);
     const int64_t limit = body.adds_up ? limits_.of_sums : limits_.of_others;
     if (body.copies * *extent <= limit) return GetRef<Stmt>(op);
@@ -85,13 +77,13 @@ class Limiter : public StmtExprMutator {
 
  private:
   const UnrollingLimits limits_;
-  const std::unordered_set<const Object*> sums_;
+  const std::unordered_set<const Object*> passed_on_;
 };
 
 }  // namespace
 
 Stmt LimitUnrolling(const Stmt& stmt, const UnrollingLimits& limits) {
-  return Limiter(limits, LocalSums(stmt)).VisitStmt(stmt);
+  return Limiter(limits, PassedOn(stmt)).VisitStmt(stmt);
 }
 
 }  // namespace deuteron::tir

@@ -12,10 +12,6 @@
 namespace deuteron::tir {
 namespace {
 
-bool AnyUses(const Array<PrimExpr>& indices, const Var& var) {
-  return std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return Uses(index, var); });
-}
-
 /// Takes the comparisons `a + loop_var < b` out of the conditions around all that a loop's body does, and shortens the
 /// loop to where they hold.
 class Shortener : public StmtExprMutator {
@@ -91,11 +87,11 @@ class Roller : public StmtExprMutator {
     bool tells_stores = false, passes_on = true;
     const auto access = [&](const Buffer& buffer, const Array<PrimExpr>& indices) {
       const bool is_passed_on = buffer->scope != "local" || passed_on_.count(buffer.get()) != 0;
-      passes_on = passes_on && (is_passed_on || !AnyUses(indices, loop.loop_var));
+      passes_on = passes_on && (is_passed_on || !Uses(indices, loop.loop_var));
     };
     PostOrderVisit(loop.body, [&](const ObjectRef& node) {
       if (const auto* store = node.as<BufferStoreNode>()) {
-        tells_stores = tells_stores || AnyUses(store->indices, loop.loop_var);
+        tells_stores = tells_stores || Uses(store->indices, loop.loop_var);
         passes_on = passes_on && !AddsUp(store);
         access(store->buffer, store->indices);
       } else if (const auto* load = node.as<BufferLoadNode>()) {
@@ -112,8 +108,7 @@ class Roller : public StmtExprMutator {
     bool gathers = false;
     PostOrderVisit(loop.body, [&](const ObjectRef& node) {
       const auto* load = node.as<BufferLoadNode>();
-      if (load == nullptr || passed_on_.count(load->buffer.get()) == 0 || !AnyUses(load->indices, loop.loop_var))
-        return;
+      if (load == nullptr || passed_on_.count(load->buffer.get()) == 0 || !Uses(load->indices, loop.loop_var)) return;
       gathers = gathers || StepAlong(load->indices.back(), loop.loop_var) != 1;
     });
     return gathers;

@@ -24,18 +24,14 @@ bool IsScalar(const Expr& expr) {
 Tensor PairFloats(const Constant& weight, size_t axis) {
   const Tensor data = CompactData(weight);
   const auto shape = data.shape();
-  int64_t outer = 1, inner = 1;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (i < axis) outer *= shape[i];
-    if (i > axis) inner *= shape[i];
-  }
-  const int64_t extent = shape[axis], groups = (extent + 1) / 2;
+  const Runs runs(weight, axis);
+  const int64_t inner = runs.inner, extent = runs.extent, groups = (extent + 1) / 2;
   std::vector<int64_t> packed_shape(shape.begin(), shape.end());
   packed_shape[axis] = groups;
   Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
   auto* const out = static_cast<uint32_t*>(packed.data_ptr());
   const auto* const floats = static_cast<const float*>(data.data_ptr());
-  MakeInParallel(outer * groups, data.numel() * ElementBytes(data.dtype()), [&](int64_t begin, int64_t end) {
+  MakeInParallel(runs.outer * groups, data.numel() * ElementBytes(data.dtype()), [&](int64_t begin, int64_t end) {
     if (inner == 1 && extent % 2 == 0)
       return PairBrainFloats(floats + 2 * begin, floats + 2 * begin + 1, /*step=*/2, end - begin, out + begin);
     for (int64_t row = begin; row < end; ++row) {

@@ -25,7 +25,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/operators/passes.h"
-#include "deuteron/support/element.h"
+#include "deuteron/relax/transform/operators/quantized_weight.h"
 
 namespace deuteron::relax {
 namespace {
@@ -39,10 +39,7 @@ std::optional<double> NumberOf(const Expr& expr) {
   }
   const auto* constant = expr.as<ConstantNode>();
   if (constant == nullptr || constant->data.numel() != 1) return std::nullopt;
-  const Tensor data = CompactData(GetRef<Constant>(constant));
-  const DLDataType dtype = data.dtype();
-  if (IsFloat(dtype)) return LoadFloat(static_cast<const char*>(data.data_ptr()), dtype);
-  return static_cast<double>(LoadInteger(static_cast<const char*>(data.data_ptr()), dtype));
+  return NumberAt(CompactData(GetRef<Constant>(constant)), 0);
 }
 
 /// A value and the bounds that it is given.
@@ -82,9 +79,7 @@ std::optional<Bounded> BoundedBy(const CallNode* call) {
 
 class BoundsDropper : public SeqRewriter {
  public:
-  explicit BoundsDropper(const Function& function) {
-    VisitAllLeaves(function->body, [this](const Expr& leaf) { ++uses_[leaf.get()]; });
-  }
+  explicit BoundsDropper(const Function& function) : function_(function) {}
 
  private:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
@@ -109,7 +104,7 @@ class BoundsDropper : public SeqRewriter {
   }
 
   /// What is quantised to the same integers.
-  Expr WithoutBounds(const CallNode* quantize) const {
+  Expr WithoutBounds(const CallNode* quantize) {
     Expr value = quantize->args[0];
     const auto scale = NumberOf(quantize->args[1]), zero = NumberOf(quantize->args[2]);
     const DataType dtype = quantize->attrs.as<QuantizeAttrsNode>()->out_dtype;
@@ -122,12 +117,19 @@ class BoundsDropper : public SeqRewriter {
     for (auto it = bounded_.find(value.get()); it != bounded_.end(); it = bounded_.find(value.get())) {
       const Bounded& bounded = it->second;
       const bool has_bounds = integer(bounded.least) <= least && integer(bounded.greatest) >= least + 255;
-      if (!has_bounds || uses_.at(value.get()) != 1) break;
+      if (!has_bounds || UsesOf(value) != 1) break;
       value = bounded.value;
     }
     return value;
   }
 
+  /// Counted once it is asked: most functions bound nothing before a quantisation.
+  int64_t UsesOf(const Expr& value) {
+    if (uses_.empty()) VisitAllLeaves(function_->body, [this](const Expr& leaf) { ++uses_[leaf.get()]; });
+    return uses_.at(value.get());
+  }
+
+  const Function& function_;
   std::unordered_map<const Object*, int64_t> uses_;
   std::unordered_map<const Object*, Bounded> bounded_;
 };

@@ -241,10 +241,12 @@ class ProductConverter : public EmittingRewriter {
   static std::optional<Weight> Centred(const CallNode* weight, const Channels& axes) {
     const auto* bytes = weight->args[0].as<ConstantNode>();
     if (bytes == nullptr || !IsByte(weight->args[0])) return std::nullopt;
-    const Tensor data = CompactData(GetRef<Constant>(bytes));
+    // Where they lie in the model: large weights are not copied to be looked at.
+    const Tensor data = ContiguousData(GetRef<Constant>(bytes));
+    const auto* const begin = static_cast<const uint8_t*>(data.data_ptr()) + data.byte_offset();
     return IsOf(weight->args[0], DataType::Int(8))
-               ? CentredOf(weight, static_cast<const int8_t*>(data.data_ptr()), data.numel(), axes)
-               : CentredOf(weight, static_cast<const uint8_t*>(data.data_ptr()), data.numel(), axes);
+               ? CentredOf(weight, reinterpret_cast<const int8_t*>(begin), data.numel(), axes)
+               : CentredOf(weight, begin, data.numel(), axes);
   }
 
   template <typename Byte>
