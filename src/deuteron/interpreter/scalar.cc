@@ -177,6 +177,17 @@ Scalar DotPairs(DataType dtype, const Scalar* args) {
   const int64_t low = half(args[0].i, 0) * half(args[1].i, 0), high = half(args[0].i, 16) * half(args[1].i, 16);
   return Scalar::Int(WrapToWidth(dtype, low + high));
 }
+template <typename Combine>
+Scalar OfPairs(DataType dtype, const Scalar* args, const Combine& combine) {
+  const uint64_t low = combine(args[0].i, args[1].i), high = combine(args[0].i >> 16, args[1].i >> 16);
+  return Scalar::Int(WrapToWidth(dtype, static_cast<int64_t>((low & 0xffff) | high << 16)));
+}
+Scalar AddPairs(DataType dtype, const Scalar* args) {
+  return OfPairs(dtype, args, [](int64_t a, int64_t b) { return static_cast<uint64_t>(a + b); });
+}
+Scalar SubtractPairs(DataType dtype, const Scalar* args) {
+  return OfPairs(dtype, args, [](int64_t a, int64_t b) { return static_cast<uint64_t>(a - b); });
+}
 template <typename Byte>
 int64_t ProductOfBytes(const Scalar* args, int shift) {
   return int64_t{static_cast<Byte>(args[0].i >> shift)} * static_cast<int8_t>(args[1].i >> shift);
@@ -325,6 +336,8 @@ Intrinsic FindIntrinsic(std::string_view name) {
       {"tir.bitwise_not", BitNot},
       {"tir.shift_left", ShiftLeft},
       {"tir.shift_right", ShiftRight},
+      {"tir.add_i16x2", AddPairs},
+      {"tir.subtract_i16x2", SubtractPairs},
       {"tir.dot_i16x2", DotPairs},
       {"tir.dot_u8i8x4", DotBytes<uint8_t>},
       {"tir.dot_i8x4", DotBytes<int8_t>},

@@ -62,7 +62,10 @@ constexpr Intrinsic kTable[] = {
     {"tir.bitwise_not", IntrinKind::kIntegerUnary, 1, true, true},
     IntegerBinary("tir.shift_left"),
     IntegerBinary("tir.shift_right"),  // arithmetic for signed types
-    // Of int32 that are pairs of int16: the sum of the products of the low halves and of the high halves, modulo 2^32.
+    // Of int32 that are pairs of int16: the sums of the low halves and of the high halves, each modulo 2^16, as a pair;
+    // their differences; the sum of their products, modulo 2^32.
+    IntegerBinary("tir.add_i16x2"),
+    IntegerBinary("tir.subtract_i16x2"),
     IntegerBinary("tir.dot_i16x2"),
     // Of int32 that are four uint8, and four int8: the sum of the four products, modulo 2^32.
     IntegerBinary("tir.dot_u8i8x4"),

@@ -6,6 +6,7 @@
 #include "deuteron/support/element.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/nn.h"
 
 namespace deuteron::topi {
 namespace {
@@ -28,9 +29,19 @@ PrimExpr Pick(const PrimExpr& index, const std::vector<PrimExpr>& values) {
   return result;
 }
 
+/// Whether elements of that type are pairs of channels.
+bool ArePairs(DataType dtype) { return dtype == DataType::Int(32); }
+
+PrimExpr Sum(const PrimExpr& a, const PrimExpr& b) {
+  return ArePairs(a.dtype()) ? CallIntrin("add_i16x2", a.dtype(), {a, b}) : a + b;
+}
+PrimExpr Difference(const PrimExpr& a, const PrimExpr& b) {
+  return ArePairs(a.dtype()) ? CallIntrin("subtract_i16x2", a.dtype(), {a, b}) : a - b;
+}
+
 /// Row u of B': d0 - d2, d1 + d2, d2 - d1, d1 - d3.
 PrimExpr CombineInput(const PrimExpr& u, const std::function<PrimExpr(int64_t)>& d) {
-  return Pick(u, {d(0) - d(2), d(1) + d(2), d(2) - d(1), d(1) - d(3)});
+  return Pick(u, {Difference(d(0), d(2)), Sum(d(1), d(2)), Difference(d(2), d(1)), Difference(d(1), d(3))});
 }
 
 /// Row a of A': m0 + m1 + m2, m1 - m2 - m3.
@@ -113,8 +124,9 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles, c
   Array<PrimExpr> result = shape;
   if (has_slices) result.Set(3, shape[3] - (taps - 1));
   result.Set(channel, weights->shape[0] * length);
-  ffi::Map<String, Any> annotations = {{tir::kSumSteps, StepsOfSum(shape[channel] * taps)},
-                                       {tir::kTransformedTiles, int64_t{1}}};
+  ffi::Map<String, Any> annotations = {{tir::kTransformedTiles, int64_t{1}}};
+  const DataType dtype = tiles.dtype();
+  if (dtype.is_float()) annotations.Set(tir::kSumSteps, StepsOfSum(shape[channel] * taps));
   if (grid.row_dilation != 1) annotations.Set(tir::kRowDilation, grid.row_dilation);
   if (grid.column_dilation != 1) annotations.Set(tir::kColumnDilation, grid.column_dilation);
   return te::Compute(
@@ -127,7 +139,7 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles, c
         if (has_slices) weight.push_back(has_taps ? PrimExpr(t->var) : I64(0));
         weight.push_back(c->var);
         weight.push_back(FloorMod(i[channel], length));
-        const PrimExpr product = tiles(tile) * weights(weight);
+        const PrimExpr product = PackedProduct(ArePairs(dtype) ? "i16x2" : "", tiles(tile), weights(weight), dtype);
         return has_taps ? te::Sum(product, {t, c}) : te::Sum(product, {c});
       },
       "winograd_product", annotations);
@@ -171,7 +183,27 @@ te::Tensor WinogradConv(const te::Tensor& data, const te::Tensor& weights, const
   const PrimExpr slices = has_slices ? extent(0) + (weights->shape[3] - 1) : PrimExpr();
   const te::Tensor transformed = WinogradInput(data, before, grid, /*channels_last=*/true, slices);
   const Array<PrimExpr> of_plane = {extent(rows), extent(columns), extent(columns + 1)};
-  return CastBack(WinogradOutput(WinogradProduct(weights, transformed, grid), of_plane, grid), data.dtype());
+  const te::Tensor result = WinogradOutput(WinogradProduct(weights, transformed, grid), of_plane, grid);
+  if (!ArePairs(data.dtype())) return CastBack(result, data.dtype());
+  return ComputeAx(result->shape, "quarter", [&](const Array<tir::Var>& i) {
+    return CallIntrin("shift_right",
+                      {result(Array<PrimExpr>(i.begin(), i.end())), MakeConst(data.dtype(), int64_t{2})});
+  });
+}
+
+std::array<int32_t, 16> WinogradIntegers(const std::array<int32_t, 9>& weights) {
+  // 2 G: 2 g0, g0 + g1 + g2, g0 - g1 + g2, 2 g2.
+  const auto combine = [](size_t u, int32_t g0, int32_t g1, int32_t g2) {
+    if (u == 0) return 2 * g0;
+    return u == 3 ? 2 * g2 : u == 1 ? g0 + g1 + g2 : g0 - g1 + g2;
+  };
+  std::array<int32_t, 16> transformed{};
+  for (size_t u = 0; u < kWinogradTile; ++u) {
+    int32_t row[3];
+    for (size_t j = 0; j < 3; ++j) row[j] = combine(u, weights[j], weights[3 + j], weights[6 + j]);
+    for (size_t v = 0; v < kWinogradTile; ++v) transformed[u * kWinogradTile + v] = combine(v, row[0], row[1], row[2]);
+  }
+  return transformed;
 }
 
 void WinogradWeights(const char* weights, DataType dtype, int64_t channels, int64_t plane,

@@ -4,6 +4,7 @@
 /// the image gives 2 × 2 of the result, by 16 products instead of 36.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -24,6 +25,10 @@ struct WinogradGrid {
   int64_t row_dilation = 1;
   int64_t column_dilation = 1;
 };
+
+/// Elements of int32 are pairs of int16 (Packing "i16x2"), which stand for two channels: transformed weights are four
+/// times those of floats, whole numbers then, and the result is divided by four, which leaves no rest. Sums are exact
+/// while tiles fit 16 bits, and what is added up of them 32.
 
 /// B' d B of each tile d, widened where floats are narrow, of an image (n, c, h, w), as (4, 4, n, c, tiles); of one (n,
 /// h, w, c) with `channels_last`, as (4, 4, n, down, across, c); of one (n, d, h, w, c), whose windows are so many
@@ -52,5 +57,7 @@ te::Tensor WinogradConv(const te::Tensor& data, const te::Tensor& weights, const
 /// numbers of the i-th pair, `plane` from one to the next, the first at `position(i)`.
 void WinogradWeights(const char* weights, DataType dtype, int64_t channels, int64_t plane,
                      const std::function<int64_t(int64_t)>& position, float* transformed);
+/// 4 G g G' of one 3 × 3 window of integers, by rows.
+std::array<int32_t, 16> WinogradIntegers(const std::array<int32_t, 9>& weights);
 
 }  // namespace deuteron::topi

@@ -163,16 +163,15 @@ class Estimator {
         .dilation = kernel_.attrs.at("dilation"),
         .groups = kernel_.attrs.at("groups"),
         .products_at_once = ProductsAtOnce(),
+        .are_integers = MultipliesBytes(),
         .may_transform = is_constant && tir::MayTransform(kernel.ty().as<TensorTypeNode>()->dtype, Target::Current()),
         .expected_runs = expected_runs_};
   }
 
-  /// The better layout: all of a network are assumed to have one. Vectors compute bytes with channels first only
-  /// (ChannelsLast).
+  /// The better layout: all of a network are assumed to have one.
   tir::ImageLayout LayoutOfGenerated(const tir::ConvWork& work) const {
     const auto cycles = [&](tir::ImageLayout layout) { return CyclesOfConvolution(costs_, work, layout); };
-    const bool is_last =
-        !MultipliesBytes() && cycles(tir::ImageLayout::kChannelsLast) < cycles(tir::ImageLayout::kChannelsFirst);
+    const bool is_last = cycles(tir::ImageLayout::kChannelsLast) < cycles(tir::ImageLayout::kChannelsFirst);
     return is_last ? tir::ImageLayout::kChannelsLast : tir::ImageLayout::kChannelsFirst;
   }
 
@@ -249,7 +248,7 @@ class Estimator {
   double UnitOpsPerCycle() const { return tir::UnitOpsPerCycle(costs_.machine(), Precision()); }
 
   /// Products that an instruction of generated code does in a lane (PackWeights).
-  int ProductsAtOnce() const {
+  double ProductsAtOnce() const {
     if (MultipliesBytes()) return MultipliesBytesInVectors() ? 4 : 1;
     return IsByConstant() && Precision().is_bfloat16() && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
   }

@@ -138,6 +138,15 @@ llvm::Value* KernelEmitter::EmitDot(llvm::Value* sum, const tir::CallNode* dot, 
   return VectorDot(&builder_, target_).Emit(name.substr(4), sum, x, y);
 }
 
+llvm::Value* KernelEmitter::EmitPairs(std::string_view name, llvm::Value* x, llvm::Value* y) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  const unsigned lanes = vector == nullptr ? 1 : vector->getNumElements();
+  auto* const halves = llvm::FixedVectorType::get(builder_.getInt16Ty(), 2 * lanes);
+  llvm::Value *a = builder_.CreateBitCast(x, halves), *b = builder_.CreateBitCast(y, halves);
+  llvm::Value* result = name == "add_i16x2" ? builder_.CreateAdd(a, b) : builder_.CreateSub(a, b);
+  return builder_.CreateBitCast(result, x->getType());
+}
+
 llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
   const tir::Intrinsic* info = tir::FindIntrinsicInfo(op->op);
   if (info == nullptr) {
@@ -181,6 +190,7 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
       if (name == "bitwise_or") return builder_.CreateOr(args[0], args[1]);
       if (name == "bitwise_xor") return builder_.CreateXor(args[0], args[1]);
       if (name == "shift_left") return builder_.CreateShl(args[0], args[1]);
+      if (name.ends_with("_i16x2")) return EmitPairs(name, args[0], args[1]);
       return type.is_int() ? builder_.CreateAShr(args[0], args[1]) : builder_.CreateLShr(args[0], args[1]);
     default:
       break;

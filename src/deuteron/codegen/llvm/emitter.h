@@ -292,6 +292,8 @@ class KernelEmitter {
   llvm::Value* EmitPow(const tir::CallNode* op);
   /// sum + dot, a call of one of the intrinsics of that name; `sum` may be null: 0.
   llvm::Value* EmitDot(llvm::Value* sum, const tir::CallNode* dot, int64_t lanes);
+  /// The sums of the halves of elements of 32 bits, or their differences.
+  llvm::Value* EmitPairs(std::string_view name, llvm::Value* x, llvm::Value* y);
   llvm::Value* EmitExternCall(const tir::CallNode* op);
   /// emit_byte_table.cc
   llvm::Value* EmitByteTable(const tir::CallNode* op);

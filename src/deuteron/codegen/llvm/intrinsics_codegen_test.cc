@@ -363,8 +363,8 @@ TEST(CodegenOps, QuotientsByOneNumber) {
 
 TEST(CodegenOps, IntegersAndPredicates) {
   const DataType i32 = DataType::Int(32);
-  for (const char* name :
-       {"bitwise_and", "bitwise_or", "bitwise_xor", "dot_i16x2", "dot_u8i8x4", "dot_i8x4", "dot_u8i7x4"}) {
+  for (const char* name : {"bitwise_and", "bitwise_or", "bitwise_xor", "add_i16x2", "subtract_i16x2", "dot_i16x2",
+                           "dot_u8i8x4", "dot_i8x4", "dot_u8i7x4"}) {
     SCOPED_TRACE(name);
     Check(Pointwise({i32, i32}, 20, [&](const auto& x) { return CallIntrin(name, {x[0], x[1]}); }));
     Check(Pointwise({i32, i32, i32}, 20, [&](const auto& x) { return x[2] + CallIntrin(name, {x[0], x[1]}); }));

@@ -91,7 +91,7 @@ double OfDepthwise(const CostModel& costs, const ConvWork& work, ImageLayout lay
 
 std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
   const size_t rank = work.result.size();
-  if (!work.may_transform || work.products_at_once != 1 || rank < 2) return std::nullopt;
+  if (!work.may_transform || (work.products_at_once != 1 && !work.are_integers) || rank < 2) return std::nullopt;
   if (!work.has_known_sides && (rank == 3 || layout != ImageLayout::kChannelsLast)) return std::nullopt;
   return PlanWinograd(costs.machine(), {.weights = work.weights,
                                         .weight_bytes = work.weight_bytes,
@@ -102,13 +102,15 @@ std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvW
                                         .height = work.result[rank - 2],
                                         .width = work.result[rank - 1],
                                         .channels_last = layout == ImageLayout::kChannelsLast,
-                                        .all_images = work.images * work.expected_runs});
+                                        .all_images = work.images * work.expected_runs,
+                                        .are_pairs = work.are_integers,
+                                        .products_at_once = work.products_at_once});
 }
 
 double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
   if (work.IsDepthwise()) return OfDepthwise(costs, work, layout);
   const double taps = Product(work.weights, 2);
-  const double depth = taps * static_cast<double>(work.weights[1]) / static_cast<double>(work.products_at_once);
+  const double depth = taps * static_cast<double>(work.weights[1]) / work.products_at_once;
   const double pixels = static_cast<double>(work.images) * Product(work.result, 0);
   const int64_t channels = work.weights[0] / work.groups;
   // Rows of a product by vectors of channels: the pixels of a line, or of an image where windows are of one pixel.

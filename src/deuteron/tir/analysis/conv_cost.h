@@ -21,10 +21,11 @@ struct ConvWork {
   std::vector<int64_t> strides;
   std::vector<int64_t> dilation;
   int64_t groups = 1;
-  /// Products of neighbours along the channels that one instruction sums up in a lane.
-  int64_t products_at_once = 1;
+  /// Products of neighbours along the channels that are summed up in a lane while a multiply-add takes.
+  double products_at_once = 1;
+  bool are_integers = false;
   /// Whether products of transformed tiles may stand for it (ConvToWinograd): constant weights, floats of 32 bits or
-  /// fewer.
+  /// fewer, or bytes.
   bool may_transform = false;
   /// Of one weight.
   int64_t weight_bytes = 4;

@@ -22,11 +22,16 @@ std::optional<Factors> FindFactors(const PrimExpr& expr) {
   return Factors{call->args[0], call->args[1]};
 }
 
+const Op& DotOfPairs() {
+  static const Op op = Op::Get("tir.dot_i16x2");
+  return op;
+}
+
 int64_t ProductsOfDot(const Op& op) {
-  static const Op integers = Op::Get("tir.dot_i16x2"), bytes = Op::Get("tir.dot_u8i8x4");
+  static const Op bytes = Op::Get("tir.dot_u8i8x4");
   static const Op signed_bytes = Op::Get("tir.dot_i8x4"), floats = Op::Get("tir.dot_bf16x2");
   if (op.same_as(bytes) || op.same_as(signed_bytes) || op.same_as(SmallBytes())) return 4;
-  return op.same_as(integers) || op.same_as(floats) ? 2 : 0;
+  return op.same_as(DotOfPairs()) || op.same_as(floats) ? 2 : 0;
 }
 
 bool MultipliesBytes(const Target& target) {
@@ -41,6 +46,18 @@ bool MultipliesBfloat16(const Target& target) {
 Machine MachineOfDot(Machine machine, const Op& dot) {
   machine.vector_registers -= dot.same_as(SmallBytes()) ? 2 : 1;
   return machine;
+}
+
+double CyclesOfDot(const Op& dot) {
+  constexpr double kOfPairs = 4.0 / 3, kOfSmallBytes = 2;
+  if (dot.same_as(DotOfPairs())) return kOfPairs;
+  return dot.same_as(SmallBytes()) ? kOfSmallBytes : 1;
+}
+
+double BytesAtOnce(const Target& target) {
+  const auto products = static_cast<double>(ProductsOfDot(SmallBytes()));
+  if (MultipliesBytes(target) || MultipliesSignedBytes(target)) return products;
+  return MultipliesSmallBytes(target) ? products / CyclesOfDot(SmallBytes()) : 1;
 }
 
 Machine MachineOfDoubles(Machine machine) {

@@ -92,7 +92,7 @@ std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const W
     const auto [found, is_new] = products.try_emplace(count);
     if (is_new) {
       const int64_t vectors = (tiles.panel + lanes - 1) / lanes;
-      const double step = costs.BestTileRows(count, costs.MostRows(vectors), vectors).cycles;
+      const double step = tiles.step * costs.BestTileRows(count, costs.MostRows(vectors), vectors).cycles;
       found->second = kPlanes * static_cast<double>(terms * count * vectors) * step;
     }
     return found->second;
@@ -146,6 +146,8 @@ std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const W
 }
 
 bool MayTransform(DataType weights, const Target& target) {
+  if (weights == DataType::Int(8) || weights == DataType::Int(32))
+    return target.HasFeature("avx2") && !MultipliesBytes(target);
   if (weights.is_bfloat16()) return !MultipliesBfloat16(target);
   // A matrix unit multiplies the parts of float16 in less time than their tiles take.
   const bool has_unit = FindMatrixUnit(target, Op::Get("tir.dot_bf16x2")).has_value();
@@ -162,13 +164,15 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
     return std::nullopt;
   }
   const bool is_dilated = !std::all_of(conv.dilation.begin(), conv.dilation.end(), is_one);
-  if ((is_dilated || has_slices) && !conv.channels_last) return std::nullopt;
+  if ((is_dilated || has_slices || conv.are_pairs) && !conv.channels_last) return std::nullopt;
   if (has_slices && (is_dilated || conv.is_open)) return std::nullopt;
-  const CostModel costs(machine);
+  const Op& pairs = DotOfPairs();
+  const CostModel costs(conv.are_pairs ? MachineOfDot(machine, pairs) : machine);
   const int64_t lanes = machine.Lanes(32);
   WinogradPlan plan{.tiles_down = WinogradTilesOf(conv.height, conv.dilation[rank - 2]),
                     .tiles_across = WinogradTilesOf(conv.width, conv.dilation[rank - 1])};
-  const auto more_bytes = static_cast<double>(16 * sizeof(float)) - static_cast<double>(9 * conv.weight_bytes);
+  const int64_t transformed_bytes = conv.are_pairs ? 2 : 4;
+  const auto more_bytes = static_cast<double>(16 * transformed_bytes - 9 * conv.weight_bytes);
   const double more_weights = more_bytes * Elements(conv.weights) / 9 / machine.CopiedBytesPerCycle();
   double once = 0;
   if (conv.all_images > 0) {
@@ -178,19 +182,22 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
   double direct = 0;
   if (conv.channels_last) {
     const int64_t taps = has_slices ? conv.weights[2] : 1;
-    const auto depth = static_cast<double>(9 * taps * conv.weights[1]);
+    const double depth = static_cast<double>(9 * taps * conv.weights[1]) / conv.products_at_once;
+    const int64_t elements = conv.are_pairs ? (conv.weights[1] + 1) / 2 : conv.weights[1];
     direct = static_cast<double>(conv.slices * conv.height) * costs.CyclesOfProduct(conv.width, depth, conv.weights[0]);
     WinogradTiles tiles{.down = plan.tiles_down,
                         .across = plan.tiles_across,
                         .slices = conv.slices,
                         .taps = taps,
-                        .channels = conv.weights[1],
+                        .channels = elements,
                         .results = conv.weights[0],
-                        .panel = WinogradPanel(costs, conv.weights[0], conv.is_open || is_dilated)};
+                        .panel = WinogradPanel(costs, conv.weights[0], conv.is_open || is_dilated),
+                        .step = conv.are_pairs ? CyclesOfDot(pairs) : 1};
     // Tiles of dilated windows are in runs, one line's behind the other's.
     if (is_dilated) tiles.across *= std::exchange(tiles.down, 1);
     const auto block = ChooseWinogradBlock(costs, tiles);
-    if (conv.weights[1] % lanes != 0 || !block) return std::nullopt;
+    if (elements % lanes != 0 || !block) return std::nullopt;
+    plan.panel = tiles.panel;
     plan.cycles = block->cycles + more_weights;
   } else {
     FillVectors(lanes, &plan);

@@ -12,8 +12,9 @@
 
 namespace deuteron::tir {
 
-/// Whether convolutions by constant weights of that type may be computed so: those of float32, and of narrower floats
-/// where the target does not multiply pairs of these.
+/// Whether convolutions by constant weights of that type may be computed so: those of float32, of narrower floats
+/// where the target does not multiply pairs of these, and of integers by bytes where it multiplies pairs of int16, but
+/// bytes in no less than three instructions.
 bool MayTransform(DataType weights, const Target& target);
 
 /// A convolution in two spatial axes, or three, by constant weights.
@@ -35,6 +36,10 @@ struct PlaneConv {
   bool is_open = false;
   /// Images in all runs that are expected, for which weights are transformed once; 0: any number.
   int64_t all_images = 0;
+  /// Of integers, whose transformed tiles are pairs of int16; of the direct sum so many products take as long as a
+  /// multiply-add.
+  bool are_pairs = false;
+  double products_at_once = 1;
 };
 
 struct WinogradPlan {
@@ -42,6 +47,8 @@ struct WinogradPlan {
   /// columns of the products are whole vectors, whose number divides well into those of a register tile.
   int64_t tiles_down = 0;
   int64_t tiles_across = 0;
+  /// Channels of a panel of weights, with channels last.
+  int64_t panel = 0;
   /// Of a core, for one image.
   double cycles = 0;
 };
@@ -65,10 +72,12 @@ struct WinogradTiles {
   /// Slices of the result, and of a window.
   int64_t slices = 1;
   int64_t taps = 1;
-  /// Channels of the image and of the result, and those of a panel.
+  /// Channels of the image and of the result, and those of a panel; of pairs of channels, as many as these.
   int64_t channels = 0;
   int64_t results = 0;
   int64_t panel = 0;
+  /// Times as long as a multiply-add that a product and its addition take.
+  double step = 1;
 };
 
 /// What a thread computes at a time.

@@ -165,9 +165,11 @@ class Chooser {
       work.result.push_back(along(*result->shape, out, letter));
       work.weights.push_back(along(*kernel->shape, window, letter));
     }
+    work.are_integers = !kernel->dtype.is_float();
     work.may_transform = call->args[1]->kind == RelaxKind::kConstant &&
-                         tir::MayTransform(kernel->dtype, Target::Current()) && result->dtype == kernel->dtype;
-    work.weight_bytes = kernel->dtype.bytes();
+                         tir::MayTransform(kernel->dtype, Target::Current()) &&
+                         (work.are_integers || result->dtype == kernel->dtype);
+    work.weight_bytes = work.are_integers ? 1 : kernel->dtype.bytes();
     work.expected_runs = expected_runs_;
     return work;
   }
@@ -194,9 +196,9 @@ class Chooser {
     const auto work = Work(call, attrs);
     if (!work) return false;
     if (IsForUnit(call)) return true;
-    // Wide images of integers have kernels for the unit only, and groups of them none.
+    // Groups of integers have kernels for the unit only.
     const bool has_groups = work->groups != 1 && !work->IsDepthwise();
-    if (IsInteger(call) && (has_groups || !(has_bytes_ && IsNarrow(*work)))) return false;
+    if (IsInteger(call) && has_groups) return false;
     // Of several results for a channel of a depthwise convolution there are no whole vectors of one weight each.
     if (work->IsDepthwise() && work->groups != work->weights[0]) return false;
     const double transposed = Elements(call->args[0].ty()) + Elements(call.ty());
@@ -230,8 +232,10 @@ class Chooser {
     return dtype == DTypeOf(call->args[1]) && (dtype == half || (precision_ == half && dtype == DataType::Float(32)));
   }
 
-  int64_t ProductsAtOnce(const Call& call) const {
-    return IsMultipliedAsBfloat16(DTypeOf(call->args[1])) && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
+  double ProductsAtOnce(const Call& call) const {
+    const Target& target = Target::Current();
+    if (IsInteger(call)) return tir::BytesAtOnce(target);
+    return IsMultipliedAsBfloat16(DTypeOf(call->args[1])) && tir::MultipliesBfloat16(target) ? 2 : 1;
   }
 
   /// Whether the unit multiplies the channels of the convolution.

@@ -17,16 +17,23 @@
 ///
 /// Of float16 and bfloat16 all of this is float32, and what the convolution stores is rounded once, as it is in others.
 ///
+/// Of integers that are bytes less a zero point, with channels last, tiles are pairs of int16 of two channels each, and
+/// four times the transformed weights whole numbers: sums are exact, and their quarter is the direct sum. That is for
+/// CPUs that multiply bytes in no less than three instructions.
+///
 /// It must not touch windows that are computed at run time, strides or groups, dilation along slices or with channels
-/// first, integers or float64, images of symbolic size with slices or with their channels first (the batch may be
-/// symbolic), or convolutions for which the cost
-/// model sees no gain: the transforms take as long for few channels as for many, weights that are 16/9 as large (of 16
-/// bits 32/9) are read from memory, and of few runs each bears a part of the transform of weights. Where weights are
-/// bfloat16, or the precision that is asked for is, and the target multiplies pairs of these (PackWeights), there is
-/// none.
+/// first, other integers, those whose sums might exceed 32 bits, float64, images of symbolic size with slices or with
+/// their channels first (the batch may be symbolic), or convolutions for which the cost model sees no gain: the
+/// transforms take as long for few channels as for many, weights that are 16/9 as large (of 16 bits 32/9) are read from
+/// memory, and of few runs each bears a part of the transform of weights. Where weights are bfloat16, or the precision
+/// that is asked for is, and the target multiplies pairs of these (PackWeights), there is none.
 ///
 /// Place: on operators, of those that no library has taken, when layouts are chosen, before weights are packed.
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -35,8 +42,11 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/rewrite/byte_operands.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
+#include "deuteron/relax/rewrite/integer_data.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
@@ -54,6 +64,7 @@ class WinogradConverter : public EmittingRewriter {
 
  private:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
+    operands_.Bind(binding->var, BoundValue(binding));
     const auto* call = BoundValue(binding).as<CallNode>();
     const auto* attrs = call == nullptr ? nullptr : call->attrs.as<ConvAttrsNode>();
     if (attrs == nullptr || !builder_.InDataflowBlock() || !Convert(binding, call, attrs, out)) {
@@ -80,36 +91,45 @@ class WinogradConverter : public EmittingRewriter {
     const PrimExpr &rows = (*result->shape)[first], &columns = (*result->shape)[first + 1];
     const auto slices = has_slices ? AsConstInt((*result->shape)[1]) : int64_t{1};
     const bool is_known = AsConstInt(rows) && AsConstInt(columns) && slices;
-    const bool is_taken = tir::MayTransform(dtype, Target::Current()) && result->dtype == dtype;
+    const auto bytes = operands_.Find(call->args[0]);
+    const bool are_pairs = dtype.is_int() && bytes && !has_slices;
+    const bool is_taken = tir::MayTransform(dtype, Target::Current()) &&
+                          (are_pairs ? result->dtype == DataType::Int(32) : result->dtype == dtype);
     if (!is_plain || !is_taken || !(is_known || (is_last && !has_slices))) return false;
     const int64_t height = tir::AssumedExtent(rows, tir::kUnknownSide);
     const int64_t width = tir::AssumedExtent(columns, tir::kUnknownSide);
     const int64_t images = tir::AssumedExtent((*result->shape)[0], 1);
     const std::vector<int64_t> dilation = Expanded(attrs->dilation, rank);
-    const auto plan = tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
-                                                                    .weight_bytes = dtype.bytes(),
-                                                                    .strides = Expanded(attrs->strides, rank),
-                                                                    .dilation = dilation,
-                                                                    .groups = attrs->groups,
-                                                                    .slices = *slices,
-                                                                    .height = height,
-                                                                    .width = width,
-                                                                    .channels_last = is_last,
-                                                                    .is_open = !is_known,
-                                                                    .all_images = images * expected_runs_});
+    const auto kernel = GetRef<Constant>(weights);
+    const auto plan =
+        tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
+                                                      .weight_bytes = are_pairs ? 1 : dtype.bytes(),
+                                                      .strides = Expanded(attrs->strides, rank),
+                                                      .dilation = dilation,
+                                                      .groups = attrs->groups,
+                                                      .slices = *slices,
+                                                      .height = height,
+                                                      .width = width,
+                                                      .channels_last = is_last,
+                                                      .is_open = !is_known,
+                                                      .all_images = images * expected_runs_,
+                                                      .are_pairs = are_pairs,
+                                                      .products_at_once = are_pairs ? ProductsAtOnce(kernel) : 1});
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
     const Padding sides = SplitPadding(attrs->padding, rank);
     std::vector<int64_t> padding = sides.before;
     padding.insert(padding.end(), sides.after.begin(), sides.after.end());
-    const auto kernel = GetRef<Constant>(weights);
     Expr value;
     if (is_last) {
       const bool is_dilated = std::any_of(dilation.begin(), dilation.end(), [](int64_t step) { return step != 1; });
-      const int64_t panel =
-          tir::WinogradPanel(tir::CostModel(Target::Current().machine), window[0], !is_known || is_dilated);
+      const int64_t panel = plan->panel;
       const nn::WinogradConvOptions options{.padding = padding, .dilation = dilation, .channels = window[0]};
-      value = (has_slices ? nn::WinogradConv3D : nn::WinogradConv2D)(call->args[0], Once(kernel, panel), options);
+      Expr data = call->args[0];
+      Constant transformed = are_pairs ? Integers(kernel, panel, *bytes) : Once(kernel, panel);
+      if (!transformed.defined()) return false;
+      if (are_pairs) data = Emit(PackI16x2(bytes->data, bytes->zero_point), call->span, out);
+      value = (has_slices ? nn::WinogradConv3D : nn::WinogradConv2D)(data, transformed, options);
       value = builder_.Normalize(value);
     } else {
       const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
@@ -130,6 +150,82 @@ class WinogradConverter : public EmittingRewriter {
       shared = {weights, panel == 0 ? Transformed(weights) : InPanels(weights, panel)};
     }
     return shared.transformed;
+  }
+
+  /// Of the direct sum, how many products take as long as a multiply-add.
+  static double ProductsAtOnce(const Constant& weights) {
+    static const Op small = Op::Get("tir.dot_u8i7x4");
+    const Op& dot = FitPairs(weights, /*axis=*/1) ? small : tir::DotOfPairs();
+    return static_cast<double>(tir::ProductsOfDot(dot)) / tir::CyclesOfDot(dot);
+  }
+
+  /// Weights of int8 or int32, (k, c, 3, 3), as pairs of channels, (⌈k / l⌉, 4, 4, ⌈c / 2⌉, l): null if they exceed 16
+  /// bits, or sums of tiles of these data might exceed 32.
+  static Constant Integers(const Constant& weights, int64_t length, const CentredBytes& data) {
+    const Tensor held = ContiguousData(weights);
+    const char* const from = static_cast<const char*>(held.data_ptr()) + held.byte_offset();
+    const Constant made = DataType(held.dtype()) == DataType::Int(8)
+                              ? IntegersOf(weights, reinterpret_cast<const int8_t*>(from), length, data)
+                              : IntegersOf(weights, reinterpret_cast<const int32_t*>(from), length, data);
+    LetGoOfData(weights);
+    return made;
+  }
+
+  template <typename Integer>
+  static Constant IntegersOf(const Constant& weights, const Integer* from, int64_t length, const CentredBytes& data) {
+    const auto shape = weights->data.shape();
+    const int64_t k = shape[0], c = shape[1], pairs = (c + 1) / 2, panels = (k + length - 1) / length;
+    constexpr int64_t kSide = topi::kWinogradTile, kPlanes = kSide * kSide, kTaps = 9;
+    const std::vector<int64_t> greatest = GreatestOfTiles(data);
+    Tensor transformed = runtime::AllocTensor({panels, kSide, kSide, pairs, length}, DataType::Int(32));
+    // Of weights beyond, transformed ones may not fit 16 bits.
+    constexpr int32_t kMostOfWeight = std::numeric_limits<int16_t>::max() / kTaps;
+    auto* const to = static_cast<uint32_t*>(transformed.data_ptr());
+    std::fill(to + (panels - 1) * kPlanes * pairs * length, to + transformed.numel(), 0U);
+    std::atomic<bool> is_exact = true;
+    MakeInParallel(k, transformed.numel() * 4, [&](int64_t begin, int64_t end) {
+      for (int64_t result = begin; result < end; ++result) {
+        int64_t most = 0;
+        auto* const row = to + result / length * kPlanes * pairs * length + result % length;
+        for (int64_t pair = 0; pair < pairs; ++pair) {
+          const auto window = [&](int64_t channel) {
+            std::array<int32_t, kTaps> taps{};
+            if (channel < c) std::copy_n(from + (result * c + channel) * kTaps, kTaps, taps.begin());
+            const auto [least, most_weight] = std::minmax_element(taps.begin(), taps.end());
+            const bool fits = *least >= -kMostOfWeight && *most_weight <= kMostOfWeight;
+            if (!fits) is_exact = false;
+            return fits ? topi::WinogradIntegers(taps) : std::array<int32_t, kPlanes>{};
+          };
+          const auto low = window(2 * pair), high = window(2 * pair + 1);
+          for (size_t plane = 0; plane < kPlanes; ++plane) {
+            most += greatest[plane] * (std::abs(low[plane]) + std::abs(high[plane]));
+            row[(static_cast<int64_t>(plane) * pairs + pair) * length] =
+                (static_cast<uint32_t>(low[plane]) & 0xffff) | static_cast<uint32_t>(high[plane]) << 16;
+          }
+        }
+        if (most > std::numeric_limits<int32_t>::max()) is_exact = false;
+      }
+    });
+    return is_exact ? Constant(std::move(transformed), weights->span) : Constant();
+  }
+
+  /// Of the sixteen elements of a transformed tile, the greatest magnitude.
+  static std::vector<int64_t> GreatestOfTiles(const CentredBytes& data) {
+    const auto range_of = [](const Expr& bytes) -> std::pair<int64_t, int64_t> {
+      const auto* type = bytes.ty().as<TensorTypeNode>();
+      if (type->dtype == DataType::UInt(8)) return {0, 255};
+      if (type->dtype == DataType::Int(8)) return {-128, 127};
+      return {-255, 255};
+    };
+    const auto [least, most] = range_of(data.data);
+    auto [least_zero, most_zero] = range_of(data.zero_point);
+    if (const auto zero = ConstantScalar(data.zero_point)) least_zero = most_zero = *zero;
+    // Padding is 0.
+    const int64_t low = std::min<int64_t>(least - most_zero, 0), high = std::max<int64_t>(most - least_zero, 0);
+    constexpr size_t kSide = topi::kWinogradTile, kSumRow = 1;
+    std::vector<int64_t> greatest(kSide * kSide, 2 * (high - low));
+    greatest[kSumRow * kSide + kSumRow] = 4 * std::max(-low, high);
+    return greatest;
   }
 
   /// (k, c, 3, 3) as (4, 4, k, c).
@@ -186,6 +282,7 @@ class WinogradConverter : public EmittingRewriter {
     Constant weights, transformed;
   };
   std::map<std::pair<const void*, int64_t>, Shared> transformed_;
+  ByteOperands operands_;
   const int64_t expected_runs_;
 };
 

@@ -11,10 +11,6 @@
 ///
 /// So do products of two matrices that the run gives, each with one scale, where the target multiplies bytes.
 ///
-/// Convolutions whose weights take eight bits stay as they are where a CPU multiplies bytes by seven bits at most
-/// (AVX2): pairs of int16 are slower than floats, which have transformed tiles and channels last (ResNet-18 17.5 and
-/// 13.3 ms, MobileNetV2 4.3 and 3.7).
-///
 /// The integers of grouped convolutions are float32, but where a matrix unit multiplies them as bytes: their sums are
 /// no faster in int32, and as exact while below 2^24.
 ///
@@ -138,7 +134,7 @@ class ProductConverter : public EmittingRewriter {
     const auto channels = ChannelsOf(call);
     if (!channels) return false;
     const auto centred = Centred(weight, *channels);
-    if (!centred || !Pays(*channels, centred->integers)) return false;
+    if (!centred) return false;
 
     const Expr shifted = Shifted(data->args[0], scale->zero_point, channels->dtype, call->span, out);
     const Var product = Emit(IntegerProduct(call, shifted, centred->integers, channels->dtype), call->span, out);
@@ -146,14 +142,6 @@ class ProductConverter : public EmittingRewriter {
     const Var real = is_real ? product : Emit(Astype(product, DataType::Float(32)), call->span, out);
     Bind(binding, Multiply(real, Factor(*centred, scale->scale, channels->following)), out);
     return true;
-  }
-
-  /// Whether the integers are no slower than floats, as those of some convolutions are.
-  static bool Pays(const Channels& channels, const Constant& integers) {
-    const Target& target = Target::Current();
-    const bool is_product = channels.following == 0;
-    return is_product || channels.dtype.is_float() || tir::MultipliesBytes(target) ||
-           tir::MultipliesSignedBytes(target) || FitPairs(integers, /*axis=*/1);
   }
 
   /// Of two matrices that the run gives.

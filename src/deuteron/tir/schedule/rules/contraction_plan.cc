@@ -476,8 +476,7 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;
   }
   CutSums(block, roles, target, plan);
-  static const Op pairs = Op::Get("tir.dot_i16x2");
-  plan->unrolls_taps = dot != nullptr && dot->op.same_as(pairs);
+  plan->unrolls_taps = dot != nullptr && dot->op.same_as(DotOfPairs());
   plan->widens_by_tile = WidensByTile(block, roles, target, *plan);
   plan->prefetch_steps = CostModel(target.machine).StepsOfLatency(plan->num_rows, plan->num_vectors * plan->num_lines);
   plan->pieces = target.machine.threads;

@@ -24,6 +24,8 @@
 #include <utility>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/winograd_plan.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/schedule/rules/common.h"
@@ -93,6 +95,12 @@ class WinogradScheduler {
  public:
   WinogradScheduler(Schedule* schedule, const Target& target, Block product)
       : schedule_(*schedule), thread_(target), product_(std::move(product)), machine_(target.machine) {
+    const auto update = GetReductionUpdate(schedule_.Get(product_));
+    const auto* dot = update ? update->source.as<CallNode>() : nullptr;
+    if (dot != nullptr) {
+      step_ = CyclesOfDot(dot->op);
+      machine_ = MachineOfDot(target.machine, dot->op);
+    }
     thread_.machine.threads = 1;
     thread_.machine.expected_calls = 0;  // of a stage, one for every block
   }
@@ -183,7 +191,8 @@ class WinogradScheduler {
               .taps = taps,
               .channels = *channels,
               .results = *results,
-              .panel = length_};
+              .panel = length_,
+              .step = step_};
     return true;
   }
 
@@ -483,7 +492,9 @@ class WinogradScheduler {
   /// A block is one thread's.
   Target thread_;
   Block product_;
-  const Machine machine_;
+  /// What tiles of products find, and how long one takes (WinogradTiles).
+  Machine machine_;
+  double step_ = 1;
   Block input_;
   /// What is computed of the products.
   std::vector<Block> results_;

@@ -1,0 +1,104 @@
+/// \file
+/// ConvToWinograd of integers that are bytes less a zero point: tiles of pairs of int16, whose sums are exact.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "deuteron/driver/equivalence.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/script/parser.h"
+#include "deuteron/script/printer.h"
+#include "deuteron/target/target.h"
+
+namespace deuteron {
+namespace {
+
+struct IntegerCase {
+  std::string image, bytes, zero_point;
+  std::vector<int64_t> weights;
+  /// Of the convolution, besides its layout.
+  std::string attributes = ", padding=[1, 1, 1, 1]";
+  /// Of all weights; 0: any of a byte.
+  int8_t weight = 0;
+};
+
+Tensor WeightsOf(const IntegerCase& of) {
+  Tensor weights = runtime::AllocTensor(of.weights, DataType::Int(8));
+  std::mt19937 random(11);
+  std::uniform_int_distribution<int> any(-128, 127);
+  auto* const data = static_cast<int8_t*>(weights.data_ptr());
+  for (int64_t i = 0; i < weights.numel(); ++i) data[i] = of.weight != 0 ? of.weight : static_cast<int8_t>(any(random));
+  return weights;
+}
+
+/// The sums of the convolution, doubled.
+IRModule ConvOf(const IntegerCase& of) {
+  std::string weights;
+  for (const int64_t extent : of.weights) weights += (weights.empty() ? "" : ", ") + std::to_string(extent);
+  const IRModule module = script::ParseModule(
+      "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + of.image + "), \"" + of.bytes +
+          "\"), w: R.Tensor((" + weights +
+          "), \"int8\")):\n        with R.dataflow():\n            i = R.astype(x, \"int32\")\n"
+          "            d = R.subtract(i, R.const(" +
+          of.zero_point + ", \"int32\"))\n            y = R.nn.conv2d(d, w, data_layout=\"NHWC\", out_dtype=\"int32\"" +
+          of.attributes + ")\n            z = R.add(y, y)\n            R.output(z)\n        return z\n",
+      "conv.py");
+  return relax::BindParams("main", {{"w", WeightsOf(of)}})(module);
+}
+
+bool IsTransformed(const IRModule& module) {
+  return script::Print(relax::ConvToWinograd()(module)).find("winograd_conv") != std::string::npos;
+}
+
+/// Vectors of 256 bits and of 512, blocks of few tiles and of many.
+const char* const kTargets[] = {"llvm -mcpu=x86-64-v3 -threads=2 -l2-bytes=64K",
+                                "llvm -mcpu=x86-64-v3 -threads=3 -l2-bytes=2M",
+                                "llvm -mcpu=x86-64-v3 -vector-bits=512 -vector-registers=32 -threads=2 -l2-bytes=1M"};
+
+TEST(ConvToWinograd, ComputesIntegersExactly) {
+  for (const char* target : kTargets) {
+    const TargetScope scope(Target::Parse(target));
+    for (const IntegerCase& of :
+         {IntegerCase{"1, 28, 28, 128", "uint8", "0", {128, 128, 3, 3}},
+          {"1, 29, 31, 128", "uint8", "131", {91, 128, 3, 3}, ", padding=[0, 1, 2, 1]"},
+          {"2, 17, 40, 128", "int8", "-7", {128, 128, 3, 3}, ", padding=[2, 2, 2, 2], dilation=[2, 2]"},
+          {"\"n\", 33, 20, 128", "uint8", "255", {160, 128, 3, 3}, ""},
+          {"1, \"h\", \"w\", 128", "int8", "100", {128, 128, 3, 3}}}) {
+      SCOPED_TRACE(std::string(target) + ": " + of.image + " less " + of.zero_point + of.attributes);
+      const IRModule module = ConvOf(of);
+      EXPECT_TRUE(IsTransformed(module));
+      const CompileOptions options{.target = target, .backend = "none"};
+      CompileOptions direct = options;
+      direct.disabled_passes = {"ConvToWinograd"};
+      std::vector<Tensor> arguments;
+      for (const Any& argument : RandomArguments(module, 7, 19)) arguments.push_back(argument.cast<Tensor>());
+      const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
+      EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 0).problem, "");
+    }
+  }
+}
+
+TEST(ConvToWinograd, LeavesIntegersOfOtherRanges) {
+  const TargetScope scope(Target::Parse(kTargets[1]));
+  const IntegerCase any{"1, 28, 28, 512", "uint8", "3", {128, 512, 3, 3}};
+  EXPECT_TRUE(IsTransformed(ConvOf(any)));
+  // The sums of 512 channels of such weights might exceed 32 bits.
+  IntegerCase other = any;
+  other.weight = -128;
+  EXPECT_FALSE(IsTransformed(ConvOf(other)));
+  other.weight = -50;
+  EXPECT_TRUE(IsTransformed(ConvOf(other)));
+  // Data that are no byte less another.
+  other = any;
+  other.zero_point = "300";
+  EXPECT_FALSE(IsTransformed(ConvOf(other)));
+  // The direct sum takes one instruction for four products.
+  const TargetScope with_dots(Target::Parse("llvm -mcpu=x86-64-v4 -mattr=+avx512vnni"));
+  EXPECT_FALSE(IsTransformed(ConvOf(any)));
+}
+
+}  // namespace
+}  // namespace deuteron
