@@ -3,6 +3,10 @@
 #include <limits>
 
 #include "deuteron/ir/op.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 
 namespace deuteron::relax {
@@ -63,6 +67,33 @@ std::optional<CentredBytes> ByteOperands::Find(const Expr& operand) const {
   const auto known = centred_.find(operand.get());
   if (known == centred_.end()) return std::nullopt;
   return known->second;
+}
+
+Expr AsWords(const Expr& data, int64_t axis) {
+  const auto* type = data.ty().as<TensorTypeNode>();
+  if (type == nullptr || !type->has_shape() || (axis != -1 && axis + 1 != type->ndim)) return Expr();
+  const auto extent = AsConstInt((*type->shape)[type->ndim - 1]);
+  const int64_t count = DataType::Int(32).bits() / type->dtype.bits();
+  if (!extent || *extent % count != 0) return Expr();
+  Array<PrimExpr> shape = *type->shape;
+  shape.Set(type->ndim - 1, I64(*extent / count));
+  return MemoryView(data, std::move(shape), DataType::Int(32));
+}
+
+Expr AsPairs(const CentredBytes& bytes, int64_t axis, const std::function<Expr(Expr)>& emit) {
+  const DataType half = DataType::Int(16), wide = DataType::Int(32);
+  const auto* type = bytes.data.ty().as<TensorTypeNode>();
+  const bool is_last = axis == -1 || axis + 1 == type->ndim;
+  const auto extent = is_last && type->has_shape() ? AsConstInt((*type->shape)[type->ndim - 1]) : std::nullopt;
+  if (!extent || *extent % 2 != 0) return emit(PackI16x2(bytes.data, bytes.zero_point, axis));
+  Expr centred = bytes.data;
+  if (ConstantScalar(bytes.zero_point) != 0) {
+    if (type->dtype != wide) centred = emit(Astype(centred, wide));
+    Expr zero_point = bytes.zero_point;
+    if (zero_point.ty().as<TensorTypeNode>()->dtype != wide) zero_point = emit(Astype(zero_point, wide));
+    centred = emit(Subtract(centred, zero_point));
+  }
+  return emit(AsWords(emit(Astype(centred, half)), axis));
 }
 
 }  // namespace deuteron::relax

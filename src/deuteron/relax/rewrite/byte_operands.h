@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -38,5 +39,12 @@ class ByteOperands {
   std::unordered_map<const Object*, Expr> widened_;
   std::unordered_map<const Object*, CentredBytes> centred_;
 };
+
+/// Bytes, int16 or bfloat16 of which fours or pairs lie beside each other along the axis, seen as these; null if others
+/// do.
+Expr AsWords(const Expr& data, int64_t axis);
+/// What is centred, as pairs of int16 of neighbours along `axis`, -1: the last. Where these lie beside each other, they
+/// are the elements of what a kernel of data stores, and nothing is moved.
+Expr AsPairs(const CentredBytes& bytes, int64_t axis, const std::function<Expr(Expr)>& emit);
 
 }  // namespace deuteron::relax

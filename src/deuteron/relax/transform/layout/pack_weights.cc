@@ -210,7 +210,7 @@ class Packer : public EmittingRewriter {
       if (auto bytes = FindBytes(layer, *data, out)) return bytes;
       if (!Target::Current().HasFeature("avx2") || !Fits(layer.weight, DataType::Int(16))) return std::nullopt;
       const Expr pairs = Shared({data->data, data->zero_point}, layer.data_axis, "i16x2", [&] {
-        return Emit(PackI16x2(data->data, data->zero_point, layer.data_axis), layer.call->span, out);
+        return AsPairs(*data, layer.data_axis, [&](Expr value) { return Emit(value, layer.call->span, out); });
       });
       return Operands{"i16x2", pairs, PackedWeight(layer, "i16x2"), Expr()};
     }

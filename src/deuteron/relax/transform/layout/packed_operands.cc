@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 
-#include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/integer_data.h"
@@ -38,17 +37,6 @@ Tensor PairFloats(const Constant& weight, size_t axis) {
 }
 
 }  // namespace
-
-Expr AsWords(const Expr& data, int64_t axis) {
-  const auto* type = data.ty().as<TensorTypeNode>();
-  if (type == nullptr || !type->has_shape() || (axis != -1 && axis + 1 != type->ndim)) return Expr();
-  const auto extent = AsConstInt((*type->shape)[type->ndim - 1]);
-  const int64_t count = DataType::Int(32).bits() / type->dtype.bits();
-  if (!extent || *extent % count != 0) return Expr();
-  Array<PrimExpr> shape = *type->shape;
-  shape.Set(type->ndim - 1, I64(*extent / count));
-  return MemoryView(data, std::move(shape), DataType::Int(32));
-}
 
 bool AreFiniteHalves(const Constant& halves) {
   constexpr uint16_t kMagnitude = 0x7fff, kInfinite = 0x7c00;

@@ -10,8 +10,6 @@
 
 namespace deuteron::relax {
 
-/// Bytes or bfloat16 of which fours or pairs lie beside each other along the axis, seen as these; null if others do.
-Expr AsWords(const Expr& data, int64_t axis);
 /// Whether no element of a constant of float16 is infinite.
 bool AreFiniteHalves(const Constant& halves);
 /// Which elements of padded data are those of the data, (1, …, h, w) with channels first; null if sizes are not

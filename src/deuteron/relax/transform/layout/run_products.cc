@@ -94,7 +94,7 @@ Call RunProducts::Pack(const Call& call, const CentredBytes& a, const CentredByt
     if (!target.HasFeature("avx2")) return Call();
     const auto pairs = [&](const CentredBytes& bytes, int64_t axis) {
       return share(bytes.data, bytes.zero_point, axis, "i16x2",
-                   [&] { return emit(PackI16x2(bytes.data, bytes.zero_point, TypeOf(bytes.data)->ndim + axis)); });
+                   [&] { return AsPairs(bytes, TypeOf(bytes.data)->ndim + axis, emit); });
     };
     const Expr left = pairs(a, -1), right = pairs(b, -2);
     return Downcast<Call>(MatmulPack(left, right, "i16x2"));

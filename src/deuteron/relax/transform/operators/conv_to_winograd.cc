@@ -42,7 +42,6 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/rewrite/byte_operands.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
@@ -128,7 +127,8 @@ class WinogradConverter : public EmittingRewriter {
       Expr data = call->args[0];
       Constant transformed = are_pairs ? Integers(kernel, panel, *bytes) : Once(kernel, panel);
       if (!transformed.defined()) return false;
-      if (are_pairs) data = Emit(PackI16x2(bytes->data, bytes->zero_point), call->span, out);
+      if (are_pairs)
+        data = AsPairs(*bytes, /*axis=*/-1, [&](Expr pair) { return Emit(std::move(pair), call->span, out); });
       value = (has_slices ? nn::WinogradConv3D : nn::WinogradConv2D)(data, transformed, options);
       value = builder_.Normalize(value);
     } else {
