@@ -73,8 +73,8 @@ Expr WinogradProduct(Expr weights, Expr tiles);
 Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_t> tiles);
 /// The same in one, of an image (n, h, w, c) by weights in panels, (⌈k / l⌉, 4, 4, c, l), the last filled up with
 /// anything: an image (n, h, w, k) of k `channels`. And of an image (n, d, h, w, c) by weights (⌈k / l⌉, 4, 4, t, c, l)
-/// of windows that are t slices deep. `padding` and `dilation` as those of convolutions, slices not dilated. Elements of
-/// int32 are pairs of int16, of two channels.
+/// of windows that are t slices deep. `padding` and `dilation` as those of convolutions, slices not dilated. Elements
+/// of int32 are pairs of int16, of two channels.
 struct WinogradConvOptions {
   std::vector<int64_t> padding = {};
   std::vector<int64_t> dilation = {};

@@ -21,16 +21,31 @@ struct IntegerCase {
   std::vector<int64_t> weights;
   /// Of the convolution, besides its layout.
   std::string attributes = ", padding=[1, 1, 1, 1]";
-  /// Of all weights; 0: any of a byte.
-  int8_t weight = 0;
+  /// Of all weights; 0: any up to `greatest` in magnitude.
+  int weight = 0;
+  int greatest = 127;
 };
 
-Tensor WeightsOf(const IntegerCase& of) {
-  Tensor weights = runtime::AllocTensor(of.weights, DataType::Int(8));
+/// int8, or int32 where these do not have such numbers.
+std::string TypeOfWeights(const IntegerCase& of) { return of.greatest > 127 ? "int32" : "int8"; }
+
+template <typename Integer>
+void Fill(const IntegerCase& of, Tensor* weights) {
   std::mt19937 random(11);
-  std::uniform_int_distribution<int> any(-128, 127);
-  auto* const data = static_cast<int8_t*>(weights.data_ptr());
-  for (int64_t i = 0; i < weights.numel(); ++i) data[i] = of.weight != 0 ? of.weight : static_cast<int8_t>(any(random));
+  std::uniform_int_distribution<int> any(-of.greatest, of.greatest);
+  auto* const data = static_cast<Integer*>(weights->data_ptr());
+  for (int64_t i = 0; i < weights->numel(); ++i)
+    data[i] = static_cast<Integer>(of.weight != 0 ? of.weight : any(random));
+}
+
+Tensor WeightsOf(const IntegerCase& of) {
+  const bool are_bytes = TypeOfWeights(of) == "int8";
+  Tensor weights = runtime::AllocTensor(of.weights, DataType::Int(are_bytes ? 8 : 32));
+  if (are_bytes) {
+    Fill<int8_t>(of, &weights);
+  } else {
+    Fill<int32_t>(of, &weights);
+  }
   return weights;
 }
 
@@ -40,8 +55,8 @@ IRModule ConvOf(const IntegerCase& of) {
   for (const int64_t extent : of.weights) weights += (weights.empty() ? "" : ", ") + std::to_string(extent);
   const IRModule module = script::ParseModule(
       "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + of.image + "), \"" + of.bytes +
-          "\"), w: R.Tensor((" + weights +
-          "), \"int8\")):\n        with R.dataflow():\n            i = R.astype(x, \"int32\")\n"
+          "\"), w: R.Tensor((" + weights + "), \"" + TypeOfWeights(of) +
+          "\")):\n        with R.dataflow():\n            i = R.astype(x, \"int32\")\n"
           "            d = R.subtract(i, R.const(" +
           of.zero_point + ", \"int32\"))\n            y = R.nn.conv2d(d, w, data_layout=\"NHWC\", out_dtype=\"int32\"" +
           of.attributes + ")\n            z = R.add(y, y)\n            R.output(z)\n        return z\n",
@@ -66,7 +81,9 @@ TEST(ConvToWinograd, ComputesIntegersExactly) {
           {"1, 29, 31, 128", "uint8", "131", {91, 128, 3, 3}, ", padding=[0, 1, 2, 1]"},
           {"2, 17, 40, 128", "int8", "-7", {128, 128, 3, 3}, ", padding=[2, 2, 2, 2], dilation=[2, 2]"},
           {"\"n\", 33, 20, 128", "uint8", "255", {160, 128, 3, 3}, ""},
-          {"1, \"h\", \"w\", 128", "int8", "100", {128, 128, 3, 3}}}) {
+          {"1, \"h\", \"w\", 128", "int8", "100", {128, 128, 3, 3}},
+          // Of uint8 less zero points.
+          {"1, 21, 34, 128", "uint8", "77", {128, 128, 3, 3}, ", padding=[1, 1, 1, 1]", 0, 255}}) {
       SCOPED_TRACE(std::string(target) + ": " + of.image + " less " + of.zero_point + of.attributes);
       const IRModule module = ConvOf(of);
       EXPECT_TRUE(IsTransformed(module));
@@ -91,6 +108,10 @@ TEST(ConvToWinograd, LeavesIntegersOfOtherRanges) {
   EXPECT_FALSE(IsTransformed(ConvOf(other)));
   other.weight = -50;
   EXPECT_TRUE(IsTransformed(ConvOf(other)));
+  // Transformed ones would exceed 16 bits.
+  other = any;
+  other.greatest = 4000;
+  EXPECT_FALSE(IsTransformed(ConvOf(other)));
   // Data that are no byte less another.
   other = any;
   other.zero_point = "300";

@@ -6,15 +6,6 @@
 
 namespace deuteron::tir {
 
-namespace {
-
-const Op& SmallBytes() {
-  static const Op op = Op::Get("tir.dot_u8i7x4");
-  return op;
-}
-
-}  // namespace
-
 std::optional<Factors> FindFactors(const PrimExpr& expr) {
   if (const auto* product = expr.as<MulNode>()) return Factors{product->a, product->b};
   const auto* call = expr.as<CallNode>();
@@ -22,6 +13,10 @@ std::optional<Factors> FindFactors(const PrimExpr& expr) {
   return Factors{call->args[0], call->args[1]};
 }
 
+const Op& DotOfSmallBytes() {
+  static const Op op = Op::Get("tir.dot_u8i7x4");
+  return op;
+}
 const Op& DotOfPairs() {
   static const Op op = Op::Get("tir.dot_i16x2");
   return op;
@@ -30,7 +25,7 @@ const Op& DotOfPairs() {
 int64_t ProductsOfDot(const Op& op) {
   static const Op bytes = Op::Get("tir.dot_u8i8x4");
   static const Op signed_bytes = Op::Get("tir.dot_i8x4"), floats = Op::Get("tir.dot_bf16x2");
-  if (op.same_as(bytes) || op.same_as(signed_bytes) || op.same_as(SmallBytes())) return 4;
+  if (op.same_as(bytes) || op.same_as(signed_bytes) || op.same_as(DotOfSmallBytes())) return 4;
   return op.same_as(DotOfPairs()) || op.same_as(floats) ? 2 : 0;
 }
 
@@ -44,20 +39,20 @@ bool MultipliesBfloat16(const Target& target) {
 }
 
 Machine MachineOfDot(Machine machine, const Op& dot) {
-  machine.vector_registers -= dot.same_as(SmallBytes()) ? 2 : 1;
+  machine.vector_registers -= dot.same_as(DotOfSmallBytes()) ? 2 : 1;
   return machine;
 }
 
 double CyclesOfDot(const Op& dot) {
   constexpr double kOfPairs = 4.0 / 3, kOfSmallBytes = 2;
   if (dot.same_as(DotOfPairs())) return kOfPairs;
-  return dot.same_as(SmallBytes()) ? kOfSmallBytes : 1;
+  return dot.same_as(DotOfSmallBytes()) ? kOfSmallBytes : 1;
 }
 
 double BytesAtOnce(const Target& target) {
-  const auto products = static_cast<double>(ProductsOfDot(SmallBytes()));
+  const auto products = static_cast<double>(ProductsOfDot(DotOfSmallBytes()));
   if (MultipliesBytes(target) || MultipliesSignedBytes(target)) return products;
-  return MultipliesSmallBytes(target) ? products / CyclesOfDot(SmallBytes()) : 1;
+  return MultipliesSmallBytes(target) ? products / CyclesOfDot(DotOfSmallBytes()) : 1;
 }
 
 Machine MachineOfDoubles(Machine machine) {

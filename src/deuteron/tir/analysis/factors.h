@@ -19,7 +19,8 @@ struct Factors {
 /// Nothing if `expr` is neither.
 std::optional<Factors> FindFactors(const PrimExpr& expr);
 
-/// dot_i16x2.
+/// dot_u8i7x4, dot_i16x2.
+const Op& DotOfSmallBytes();
 const Op& DotOfPairs();
 /// How many products the intrinsic adds up; 0 if it is no dot product.
 int64_t ProductsOfDot(const Op& op);

@@ -30,11 +30,6 @@
 ///
 /// Place: on operators, of those that no library has taken, when layouts are chosen, before weights are packed.
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstdlib>
-#include <limits>
-#include <map>
 #include <utility>
 
 #include "deuteron/ir/transform/precision.h"
@@ -43,16 +38,14 @@
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/byte_operands.h"
-#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/integer_data.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/operators/passes.h"
-#include "deuteron/runtime/tensor.h"
+#include "deuteron/relax/transform/operators/winograd_weights.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/winograd_plan.h"
-#include "deuteron/topi/winograd.h"
 
 namespace deuteron::relax {
 namespace {
@@ -121,11 +114,10 @@ class WinogradConverter : public EmittingRewriter {
     padding.insert(padding.end(), sides.after.begin(), sides.after.end());
     Expr value;
     if (is_last) {
-      const bool is_dilated = std::any_of(dilation.begin(), dilation.end(), [](int64_t step) { return step != 1; });
-      const int64_t panel = plan->panel;
       const nn::WinogradConvOptions options{.padding = padding, .dilation = dilation, .channels = window[0]};
       Expr data = call->args[0];
-      Constant transformed = are_pairs ? Integers(kernel, panel, *bytes) : Once(kernel, panel);
+      const Constant transformed =
+          are_pairs ? weights_.OfIntegers(kernel, plan->panel, *bytes) : weights_.OfFloats(kernel, plan->panel);
       if (!transformed.defined()) return false;
       if (are_pairs)
         data = AsPairs(*bytes, /*axis=*/-1, [&](Expr pair) { return Emit(std::move(pair), call->span, out); });
@@ -133,7 +125,7 @@ class WinogradConverter : public EmittingRewriter {
       value = builder_.Normalize(value);
     } else {
       const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
-      const Var products = Emit(nn::WinogradProduct(Once(kernel, 0), transformed), call->span, out);
+      const Var products = Emit(nn::WinogradProduct(weights_.OfFloats(kernel, 0), transformed), call->span, out);
       value = nn::WinogradOutput(products, {height, width}, tiles);
       if (dtype != DataType::Float(32)) value = Astype(Emit(value, call->span, out), dtype);
       value = builder_.Normalize(value);
@@ -143,145 +135,13 @@ class WinogradConverter : public EmittingRewriter {
     return true;
   }
 
-  /// The weights in panels of so many channels, or none: transformed once for all convolutions that share them.
-  Constant Once(const Constant& weights, int64_t panel) {
-    Shared& shared = transformed_[{weights->data.GetDLTensorPtr(), panel}];
-    if (!shared.transformed.defined()) {
-      shared = {weights, panel == 0 ? Transformed(weights) : InPanels(weights, panel)};
-    }
-    return shared.transformed;
-  }
-
   /// Of the direct sum, how many products take as long as a multiply-add.
   static double ProductsAtOnce(const Constant& weights) {
-    static const Op small = Op::Get("tir.dot_u8i7x4");
-    const Op& dot = FitPairs(weights, /*axis=*/1) ? small : tir::DotOfPairs();
+    const Op& dot = FitPairs(weights, /*axis=*/1) ? tir::DotOfSmallBytes() : tir::DotOfPairs();
     return static_cast<double>(tir::ProductsOfDot(dot)) / tir::CyclesOfDot(dot);
   }
 
-  /// Weights of int8 or int32, (k, c, 3, 3), as pairs of channels, (⌈k / l⌉, 4, 4, ⌈c / 2⌉, l): null if they exceed 16
-  /// bits, or sums of tiles of these data might exceed 32.
-  static Constant Integers(const Constant& weights, int64_t length, const CentredBytes& data) {
-    const Tensor held = ContiguousData(weights);
-    const char* const from = static_cast<const char*>(held.data_ptr()) + held.byte_offset();
-    const Constant made = DataType(held.dtype()) == DataType::Int(8)
-                              ? IntegersOf(weights, reinterpret_cast<const int8_t*>(from), length, data)
-                              : IntegersOf(weights, reinterpret_cast<const int32_t*>(from), length, data);
-    LetGoOfData(weights);
-    return made;
-  }
-
-  template <typename Integer>
-  static Constant IntegersOf(const Constant& weights, const Integer* from, int64_t length, const CentredBytes& data) {
-    const auto shape = weights->data.shape();
-    const int64_t k = shape[0], c = shape[1], pairs = (c + 1) / 2, panels = (k + length - 1) / length;
-    constexpr int64_t kSide = topi::kWinogradTile, kPlanes = kSide * kSide, kTaps = 9;
-    const std::vector<int64_t> greatest = GreatestOfTiles(data);
-    Tensor transformed = runtime::AllocTensor({panels, kSide, kSide, pairs, length}, DataType::Int(32));
-    // Of weights beyond, transformed ones may not fit 16 bits.
-    constexpr int32_t kMostOfWeight = std::numeric_limits<int16_t>::max() / kTaps;
-    auto* const to = static_cast<uint32_t*>(transformed.data_ptr());
-    std::fill(to + (panels - 1) * kPlanes * pairs * length, to + transformed.numel(), 0U);
-    std::atomic<bool> is_exact = true;
-    MakeInParallel(k, transformed.numel() * 4, [&](int64_t begin, int64_t end) {
-      for (int64_t result = begin; result < end; ++result) {
-        int64_t most = 0;
-        auto* const row = to + result / length * kPlanes * pairs * length + result % length;
-        for (int64_t pair = 0; pair < pairs; ++pair) {
-          const auto window = [&](int64_t channel) {
-            std::array<int32_t, kTaps> taps{};
-            if (channel < c) std::copy_n(from + (result * c + channel) * kTaps, kTaps, taps.begin());
-            const auto [least, most_weight] = std::minmax_element(taps.begin(), taps.end());
-            const bool fits = *least >= -kMostOfWeight && *most_weight <= kMostOfWeight;
-            if (!fits) is_exact = false;
-            return fits ? topi::WinogradIntegers(taps) : std::array<int32_t, kPlanes>{};
-          };
-          const auto low = window(2 * pair), high = window(2 * pair + 1);
-          for (size_t plane = 0; plane < kPlanes; ++plane) {
-            most += greatest[plane] * (std::abs(low[plane]) + std::abs(high[plane]));
-            row[(static_cast<int64_t>(plane) * pairs + pair) * length] =
-                (static_cast<uint32_t>(low[plane]) & 0xffff) | static_cast<uint32_t>(high[plane]) << 16;
-          }
-        }
-        if (most > std::numeric_limits<int32_t>::max()) is_exact = false;
-      }
-    });
-    return is_exact ? Constant(std::move(transformed), weights->span) : Constant();
-  }
-
-  /// Of the sixteen elements of a transformed tile, the greatest magnitude.
-  static std::vector<int64_t> GreatestOfTiles(const CentredBytes& data) {
-    const auto range_of = [](const Expr& bytes) -> std::pair<int64_t, int64_t> {
-      const auto* type = bytes.ty().as<TensorTypeNode>();
-      if (type->dtype == DataType::UInt(8)) return {0, 255};
-      if (type->dtype == DataType::Int(8)) return {-128, 127};
-      return {-255, 255};
-    };
-    const auto [least, most] = range_of(data.data);
-    auto [least_zero, most_zero] = range_of(data.zero_point);
-    if (const auto zero = ConstantScalar(data.zero_point)) least_zero = most_zero = *zero;
-    // Padding is 0.
-    const int64_t low = std::min<int64_t>(least - most_zero, 0), high = std::max<int64_t>(most - least_zero, 0);
-    constexpr size_t kSide = topi::kWinogradTile, kSumRow = 1;
-    std::vector<int64_t> greatest(kSide * kSide, 2 * (high - low));
-    greatest[kSumRow * kSide + kSumRow] = 4 * std::max(-low, high);
-    return greatest;
-  }
-
-  /// (k, c, 3, 3) as (4, 4, k, c).
-  static Constant Transformed(const Constant& weights) {
-    const auto shape = weights->data.shape();
-    constexpr int64_t kSide = topi::kWinogradTile;
-    return Transformed(weights, {kSide, kSide, shape[0], shape[1]}, shape[0] * shape[1],
-                       [](int64_t pair) { return pair; });
-  }
-
-  /// (k, c, 3, 3) as (⌈k / l⌉, 4, 4, c, l), and (k, c, t, 3, 3) as (⌈k / l⌉, 4, 4, t, c, l): what a tile of registers
-  /// reads, and what it reads next, is one run of memory. The last panel is filled up with zeros.
-  static Constant InPanels(const Constant& weights, int64_t length) {
-    const auto shape = weights->data.shape();
-    constexpr int64_t kSide = topi::kWinogradTile;
-    const bool has_taps = shape.size() == 5;
-    const int64_t k = shape[0], c = shape[1], taps = has_taps ? shape[2] : 1, panels = (k + length - 1) / length;
-    std::vector<int64_t> made_shape = {panels, kSide, kSide};
-    if (has_taps) made_shape.push_back(taps);
-    made_shape.insert(made_shape.end(), {c, length});
-    const int64_t rows = kSide * kSide * taps * c;
-    Constant made = Transformed(weights, made_shape, taps * c * length, [=](int64_t slice) {
-      const int64_t tap = slice % taps, channel = slice / taps % c, result = slice / taps / c;
-      return (result / length * rows + tap * c + channel) * length + result % length;
-    });
-    auto* row = static_cast<float*>(made->data.data_ptr()) + (panels - 1) * rows * length;
-    const int64_t of_last = k - (panels - 1) * length;
-    for (int64_t i = 0; i < rows; ++i, row += length) std::fill(row + of_last, row + length, 0.0F);
-    return made;
-  }
-
-  static Constant Transformed(const Constant& weights, const ffi::Shape& shape, int64_t plane,
-                              const std::function<int64_t(int64_t)>& position) {
-    const int64_t results = weights->data.shape()[0];
-    Tensor transformed = runtime::AllocTensor(shape, DataType::Float(32));
-    const Tensor data = ContiguousData(weights);
-    const char* from = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
-    const DataType dtype(weights->data.dtype());
-    auto* to = static_cast<float*>(transformed.data_ptr());
-    // Windows, or slices of them, of one result.
-    const int64_t of_result = weights->data.numel() / results / 9;
-    MakeInParallel(results, transformed.numel() * 4, [&](int64_t begin, int64_t end) {
-      const int64_t first = begin * of_result;
-      topi::WinogradWeights(
-          from + first * 9 * dtype.bytes(), dtype, end * of_result - first, plane,
-          [&](int64_t slice) { return position(first + slice); }, to);
-    });
-    LetGoOfData(weights);
-    return Constant(std::move(transformed), weights->span);
-  }
-
-  /// Weights, held since their tensor's address stands for them, and what became of them.
-  struct Shared {
-    Constant weights, transformed;
-  };
-  std::map<std::pair<const void*, int64_t>, Shared> transformed_;
+  WinogradWeights weights_;
   ByteOperands operands_;
   const int64_t expected_runs_;
 };
