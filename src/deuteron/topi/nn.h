@@ -44,6 +44,8 @@ te::Tensor UnfoldLines(const te::Tensor& image, const Array<PrimExpr>& shape, co
 /// the greater parts, along the axis, then those of the others. Products are those of all parts, by tir.dot_bf16x2, and
 /// exact.
 using Packing = std::string;
+/// How many neighbours share an element.
+inline int64_t NeighboursOf(const Packing& packing) { return packing.ends_with("x4") ? 4 : packing.empty() ? 1 : 2; }
 inline constexpr const char* kHalvesInParts = "f16x2";
 
 /// Spatial parameters of a convolution, one value an axis; `padding_*` likewise.

@@ -160,24 +160,55 @@ Tensor PackNeighbours(const Constant& integers, size_t axis, int64_t count) {
   });
 }
 
-void PackRowsInPanels(const Constant& bytes, int64_t length, uint32_t* out) {
-  const int64_t rows = bytes->data.shape()[0], columns = bytes->data.shape()[1], fours = (rows + 3) / 4;
+void PackRowsInPanels(const Constant& bytes, int64_t count, int64_t length, uint32_t* out) {
+  const int64_t rows = bytes->data.shape()[0], columns = bytes->data.shape()[1], words = (rows + count - 1) / count;
+  const int bits = static_cast<int>(32 / count);
   WithIntegers(bytes, [&](const Tensor&, const auto* values) {
     // Whole pages of what is read, so that it may leave memory.
-    constexpr int64_t kFoursAtOnce = 8;
-    const int64_t tiles = (fours + kFoursAtOnce - 1) / kFoursAtOnce;
+    constexpr int64_t kWordsAtOnce = 8;
+    const int64_t tiles = (words + kWordsAtOnce - 1) / kWordsAtOnce;
     MakeInParallel(tiles, BytesOf(bytes), [&](int64_t begin, int64_t end) {
       const auto row_at = [&](int64_t row) { return reinterpret_cast<const char*>(values + row * columns); };
-      ReadOnce read(row_at(4 * begin * kFoursAtOnce));
-      for (int64_t four = begin * kFoursAtOnce; four < std::min(end * kFoursAtOnce, fours); ++four) {
-        if (four % kFoursAtOnce == 0) read.DoneUntil(row_at(4 * four));
-        const int64_t here = std::min<int64_t>(rows - 4 * four, 4);
-        const auto* const from = values + 4 * four * columns;
+      ReadOnce read(row_at(count * begin * kWordsAtOnce));
+      for (int64_t word = begin * kWordsAtOnce; word < std::min(end * kWordsAtOnce, words); ++word) {
+        if (word % kWordsAtOnce == 0) read.DoneUntil(row_at(count * word));
+        const int64_t here = std::min<int64_t>(rows - count * word, count);
+        const auto* const from = values + count * word * columns;
         for (int64_t first = 0; first < columns; first += length) {
-          uint32_t* const words = out + first * fours + four * length;
+          uint32_t* const to = out + first * words + word * length;
           const int64_t width = std::min(length, columns - first);
-          JoinRows(from + first, columns, here, /*bits=*/8, width, words);
-          std::fill(words + width, words + length, 0);
+          JoinRows(from + first, columns, here, bits, width, to);
+          std::fill(to + width, to + length, 0);
+        }
+      }
+    });
+  });
+}
+
+void PackWindowsInPanels(const Constant& bytes, int64_t count, int64_t length, uint32_t* out) {
+  const auto shape = bytes->data.shape();
+  const int64_t results = shape[0], channels = shape[1], words = (channels + count - 1) / count;
+  const int64_t window = bytes->data.numel() / std::max<int64_t>(results * channels, 1);
+  const int64_t panels = (results + length - 1) / length;
+  const int bits = static_cast<int>(32 / count);
+  WithIntegers(bytes, [&](const Tensor&, const auto* values) {
+    MakeInParallel(panels, BytesOf(bytes), [&](int64_t begin, int64_t end) {
+      std::vector<uint32_t> joined(static_cast<size_t>(window));
+      for (int64_t panel = begin; panel < end; ++panel) {
+        uint32_t* const of_panel = out + panel * window * words * length;
+        const int64_t here = std::min(length, results - panel * length);
+        for (int64_t word = 0; word < words; ++word) {
+          const int64_t channel = word * count;
+          for (int64_t i = 0; i < length; ++i) {
+            const auto* const from = values + ((panel * length + i) * channels + channel) * window;
+            if (i < here) {
+              JoinRows(from, window, std::min(count, channels - channel), bits, window, joined.data());
+            } else if (i == here) {
+              std::fill(joined.begin(), joined.end(), 0);
+            }
+            for (int64_t tap = 0; tap < window; ++tap)
+              of_panel[(tap * words + word) * length + i] = joined[static_cast<size_t>(tap)];
+          }
         }
       }
     });

@@ -21,8 +21,11 @@ std::vector<int32_t> SumsBut(const Constant& integers, size_t axis);
 /// int32, the first in the lowest bits; zeros beyond the end. Those that lie like that already are seen as such,
 /// wherever they lie.
 Tensor PackNeighbours(const Constant& integers, size_t axis, int64_t count);
-/// Fours of rows of an int8 (rows, columns), likewise, in panels of `length` columns:
-/// out[c / length, r / 4, c % length]; zeros for the columns that the last panel has beyond those there are.
-void PackRowsInPanels(const Constant& bytes, int64_t length, uint32_t* out);
+/// The same of `count` rows each of an int8 (rows, columns), in panels of `length` columns:
+/// out[c / length, r / count, c % length]; zeros for the columns that the last panel has beyond those there are.
+void PackRowsInPanels(const Constant& bytes, int64_t count, int64_t length, uint32_t* out);
+/// The same of `count` channels each of an int8 (results, channels, window…), in panels of `length` results:
+/// out[r / length, window…, c / count, r % length], with such zeros.
+void PackWindowsInPanels(const Constant& bytes, int64_t count, int64_t length, uint32_t* out);
 
 }  // namespace deuteron::relax

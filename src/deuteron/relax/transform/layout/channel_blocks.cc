@@ -94,11 +94,29 @@ Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool wind
   return Constant(std::move(packed), weight->span);
 }
 
-Constant PackByteMatrix(const Constant& weight, const ChannelBlocks& blocks, WeightMoves* moves) {
-  const int64_t fours = (weight->data.shape()[0] + 3) / 4;
-  Tensor packed = runtime::AllocTensor({blocks.count, fours, blocks.length}, DataType::Int(32));
+Constant PackBytes(const Constant& weight, bool columns_first, const topi::Packing& packing,
+                   const ChannelBlocks& blocks, WeightMoves* moves) {
+  const auto shape = weight->data.shape();
+  const int64_t count = topi::NeighboursOf(packing), depth = shape[columns_first ? 1 : 0];
+  std::vector<int64_t> packed_shape;
+  if (blocks.count != 1 || shape.size() == 2) packed_shape.push_back(blocks.count);
+  packed_shape.insert(packed_shape.end(), shape.begin() + 2, shape.end());
+  packed_shape.insert(packed_shape.end(), {(depth + count - 1) / count, blocks.length});
+  Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
   auto* out = static_cast<uint32_t*>(packed.data_ptr());
-  moves->Add(weight, [weight, out, length = blocks.length] { PackRowsInPanels(weight, length, out); });
+  // Words that lie as they are to be are moved alone.
+  const bool are_words = columns_first && count == 4 && depth % count == 0 && weight->data.numel() == shape[0] * depth;
+  moves->Add(weight, [weight, out, columns_first, are_words, count, length = blocks.length] {
+    if (are_words) {
+      const auto extents = weight->data.shape();
+      MoveRowsLast(Data(weight), reinterpret_cast<char*>(out), extents[0], length, extents[1] / count, /*window=*/1,
+                   sizeof *out);
+    } else if (columns_first) {
+      PackWindowsInPanels(weight, count, length, out);
+    } else {
+      PackRowsInPanels(weight, count, length, out);
+    }
+  });
   return Constant(std::move(packed), weight->span);
 }
 

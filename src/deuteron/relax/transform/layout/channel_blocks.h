@@ -31,7 +31,10 @@ Constant MergeGroups(const Constant& weight, int64_t groups, int64_t merged);
 Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first, WeightMoves* moves);
 /// A weight (n, k) (`columns_first`) or (k, n) as (ceil(n / length), k, length), likewise.
 Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlocks& blocks, WeightMoves* moves);
-/// A weight (k, n) of int8 as (ceil(n / length), ceil(k / 4), length), fours of its rows in an int32, likewise.
-Constant PackByteMatrix(const Constant& weight, const ChannelBlocks& blocks, WeightMoves* moves);
+/// A weight of int8 whose neighbours share an int32 in that packing: (k, n) as PackMatrix has its words of rows, and
+/// OI…
+/// (`columns_first`), or (n, k), as PackConv has those of channels with `window_first`.
+Constant PackBytes(const Constant& weight, bool columns_first, const topi::Packing& packing,
+                   const ChannelBlocks& blocks, WeightMoves* moves);
 
 }  // namespace deuteron::relax

@@ -136,6 +136,8 @@ class Packer : public EmittingRewriter {
     size_t result_rank, result_axis;
     /// Elements around the data, a pair a dimension; empty: none.
     std::vector<int64_t> pad_width;
+    /// Whether bytes come into blocks as they are packed.
+    bool comes_into_blocks = false;
     int64_t groups = 1;
     /// As which the unit multiplies these; nothing if it does not.
     std::optional<int64_t> unit_groups = 1;
@@ -260,9 +262,7 @@ class Packer : public EmittingRewriter {
         return Emit(viewed, span, out);
       return Emit(is_signed ? PackI8x4(bytes, layer.data_axis) : PackU8x4(bytes, layer.data_axis), span, out);
     });
-    // A matrix of rows comes into blocks as it is packed.
-    const bool are_rows = layer.depth_axis == 0 && DataType(layer.weight->data.dtype()) == DataType::Int(8);
-    Operands operands{packing, packed, are_rows ? layer.weight : PackedWeight(layer, packing), Expr(), is_padded};
+    Operands operands{packing, packed, PackedWeight(layer, packing), Expr(), is_padded};
     if (zero == -shift) return operands;
     // z Σ w of each output channel, shaped so that it lies along the result's.
     const std::vector<int32_t> sums = SumsBut(layer.weight, layer.channel_axis);
@@ -338,7 +338,9 @@ class Packer : public EmittingRewriter {
     return Operands{"bf16x2", pairs, PackedWeight(layer, "bf16x2"), Expr()};
   }
 
+  /// As it is where it comes into blocks as it is packed (PackBytes).
   Constant PackedWeight(const Layer& layer, const topi::Packing& packing) {
+    if (layer.comes_into_blocks && DataType(layer.weight->data.dtype()) == DataType::Int(8)) return layer.weight;
     return Once(layer.weight, Constant(),
                 packing + std::to_string(layer.depth_axis) + "," + std::to_string(layer.groups), [&](WeightMoves*) {
                   return PackWeight(MergeGroups(layer.weight, layer.groups, *layer.unit_groups), layer.depth_axis,
@@ -390,6 +392,7 @@ class Packer : public EmittingRewriter {
                   out_layout.size(),
                   channel_axis,
                   PadWidth(attrs, data_layout),
+                  /*comes_into_blocks=*/window_first && groups == 1,
                   groups};
       layer.unit_groups = UnitGroupsOf(layer);
       operands = FindOperands(layer, out);
@@ -418,8 +421,12 @@ class Packer : public EmittingRewriter {
     const std::string depth = window_first ? window + "I" : "I" + window;
     packed_attrs->kernel_layout = blocks->count == 1 ? depth + "O" : "O" + depth + std::to_string(blocks->length) + "o";
     packed_attrs->channels = channels;
-    const Constant packed = Once(held, weight, std::string(packed_attrs->kernel_layout),
-                                 [&](WeightMoves* moves) { return PackConv(held, *blocks, window_first, moves); });
+    const bool are_bytes = operands && DataType(held->data.dtype()) == DataType::Int(8);
+    const Constant packed =
+        Once(held, weight, std::string(packed_attrs->kernel_layout) + packing, [&](WeightMoves* moves) {
+          return are_bytes ? PackBytes(held, /*columns_first=*/true, packing, *blocks, moves)
+                           : PackConv(held, *blocks, window_first, moves);
+        });
     if (operands && operands->packing == topi::kHalvesInParts) moves_->MustBeFinite(held, packed);
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
     return Finish(conv_pack, call, operands, packed, Attrs(std::move(packed_attrs)), out);
@@ -449,7 +456,8 @@ class Packer : public EmittingRewriter {
     if (!IsWorth(BlocksOf(columns, weight, ""), columns, kMostPaddingOfProduct)) return Call();
     const auto rank = static_cast<size_t>(result->ndim);
     const auto operands = FindOperands(
-        {call, weight, columns_first ? size_t{1} : 0, columns_first ? size_t{0} : 1, -1, rank, rank - 1, {}}, out);
+        {call, weight, columns_first ? size_t{1} : 0, columns_first ? size_t{0} : 1, -1, rank, rank - 1, {}, true},
+        out);
     if (!operands && !DataType(weight->data.dtype()).is_float()) return Call();
     const ChannelBlocks blocks = BlocksOf(columns, weight, operands ? operands->packing : "");
     // One block of (k, n) is packed already.
@@ -458,7 +466,8 @@ class Packer : public EmittingRewriter {
     const bool are_bytes = operands && DataType(held->data.dtype()) == DataType::Int(8);
     const std::string layout = (columns_first ? "NK" : "KN") + (operands ? operands->packing : "");
     const Constant packed = Once(held, weight, layout, [&](WeightMoves* moves) {
-      return are_bytes ? PackByteMatrix(held, blocks, moves) : PackMatrix(held, columns_first, blocks, moves);
+      return are_bytes ? PackBytes(held, columns_first, operands->packing, blocks, moves)
+                       : PackMatrix(held, columns_first, blocks, moves);
     });
     auto attrs = MakeNode<DensePackAttrsNode>();
     attrs->columns = columns;

@@ -71,9 +71,9 @@ Constant InsideOf(const Type& data, const std::vector<int64_t>& pad_width) {
 }
 
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
-  const int64_t count = packing.ends_with("x4") ? 4 : 2;
   const bool is_rounded = packing == "bf16x2" && DataType(weight->data.dtype()) == DataType::Float(32);
-  return Constant(is_rounded ? PairFloats(weight, axis) : PackNeighbours(weight, axis, count), weight->span);
+  return Constant(is_rounded ? PairFloats(weight, axis) : PackNeighbours(weight, axis, topi::NeighboursOf(packing)),
+                  weight->span);
 }
 
 }  // namespace deuteron::relax

@@ -93,20 +93,25 @@ class WinogradConverter : public EmittingRewriter {
     const int64_t images = tir::AssumedExtent((*result->shape)[0], 1);
     const std::vector<int64_t> dilation = Expanded(attrs->dilation, rank);
     const auto kernel = GetRef<Constant>(weights);
-    const auto plan =
-        tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
-                                                      .weight_bytes = are_pairs ? 1 : dtype.bytes(),
-                                                      .strides = Expanded(attrs->strides, rank),
-                                                      .dilation = dilation,
-                                                      .groups = attrs->groups,
-                                                      .slices = *slices,
-                                                      .height = height,
-                                                      .width = width,
-                                                      .channels_last = is_last,
-                                                      .is_open = !is_known,
-                                                      .all_images = images * expected_runs_,
-                                                      .are_pairs = are_pairs,
-                                                      .products_at_once = are_pairs ? ProductsAtOnce(kernel) : 1});
+    tir::PlaneConv conv{.weights = {window.begin(), window.end()},
+                        .weight_bytes = are_pairs ? 1 : dtype.bytes(),
+                        .strides = Expanded(attrs->strides, rank),
+                        .dilation = dilation,
+                        .groups = attrs->groups,
+                        .slices = *slices,
+                        .height = height,
+                        .width = width,
+                        .channels_last = is_last,
+                        .is_open = !is_known,
+                        .all_images = images * expected_runs_,
+                        .are_pairs = are_pairs,
+                        .products_at_once = are_pairs ? ProductsOf(tir::DotOfPairs()) : 1};
+    auto plan = tir::PlanWinograd(Target::Current().machine, conv);
+    // Whether the direct sum has an instruction that is faster, takes a look at all weights.
+    if (plan && are_pairs && FitPairs(kernel, /*axis=*/1)) {
+      conv.products_at_once = ProductsOf(tir::DotOfSmallBytes());
+      plan = tir::PlanWinograd(Target::Current().machine, conv);
+    }
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
     const Padding sides = SplitPadding(attrs->padding, rank);
@@ -135,9 +140,8 @@ class WinogradConverter : public EmittingRewriter {
     return true;
   }
 
-  /// Of the direct sum, how many products take as long as a multiply-add.
-  static double ProductsAtOnce(const Constant& weights) {
-    const Op& dot = FitPairs(weights, /*axis=*/1) ? tir::DotOfSmallBytes() : tir::DotOfPairs();
+  /// How many take as long as a multiply-add.
+  static double ProductsOf(const Op& dot) {
     return static_cast<double>(tir::ProductsOfDot(dot)) / tir::CyclesOfDot(dot);
   }
 

@@ -1,5 +1,6 @@
 /// \file
-/// ConvToWinograd of integers that are bytes less a zero point: tiles of pairs of int16, whose sums are exact.
+/// Convolutions of integers that are bytes less a zero point, with their channels last: as words of several bytes, as
+/// pairs of int16, and by transformed tiles of these. All sums are exact.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -73,6 +74,18 @@ const char* const kTargets[] = {"llvm -mcpu=x86-64-v3 -threads=2 -l2-bytes=64K",
                                 "llvm -mcpu=x86-64-v3 -threads=3 -l2-bytes=2M",
                                 "llvm -mcpu=x86-64-v3 -vector-bits=512 -vector-registers=32 -threads=2 -l2-bytes=1M"};
 
+/// It gives what it gives without that pass.
+void ExpectSame(const IntegerCase& of, const IRModule& module, const std::string& target, const std::string& pass) {
+  SCOPED_TRACE(target + ": " + of.image + " less " + of.zero_point + of.attributes);
+  const CompileOptions options{.target = target, .backend = "none"};
+  CompileOptions without = options;
+  without.disabled_passes = {"ConvToWinograd", pass};
+  std::vector<Tensor> arguments;
+  for (const Any& argument : RandomArguments(module, 7, 19)) arguments.push_back(argument.cast<Tensor>());
+  const std::vector<Tensor> expected = Compile(module, without).Run(arguments);
+  EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 0).problem, "");
+}
+
 TEST(ConvToWinograd, ComputesIntegersExactly) {
   for (const char* target : kTargets) {
     const TargetScope scope(Target::Parse(target));
@@ -84,16 +97,26 @@ TEST(ConvToWinograd, ComputesIntegersExactly) {
           {"1, \"h\", \"w\", 128", "int8", "100", {128, 128, 3, 3}},
           // Of uint8 less zero points.
           {"1, 21, 34, 128", "uint8", "77", {128, 128, 3, 3}, ", padding=[1, 1, 1, 1]", 0, 255}}) {
-      SCOPED_TRACE(std::string(target) + ": " + of.image + " less " + of.zero_point + of.attributes);
       const IRModule module = ConvOf(of);
-      EXPECT_TRUE(IsTransformed(module));
-      const CompileOptions options{.target = target, .backend = "none"};
-      CompileOptions direct = options;
-      direct.disabled_passes = {"ConvToWinograd"};
-      std::vector<Tensor> arguments;
-      for (const Any& argument : RandomArguments(module, 7, 19)) arguments.push_back(argument.cast<Tensor>());
-      const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
-      EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 0).problem, "");
+      EXPECT_TRUE(IsTransformed(module)) << of.image;
+      ExpectSame(of, module, target, "ConvToWinograd");
+    }
+  }
+}
+
+/// Channels that fill words, and that do not; windows of one element and more; panels that are full, and that are not;
+/// weights of seven bits, as bytes, and of more, as pairs.
+TEST(PackWeights, MultipliesWordsOfChannelsExactly) {
+  for (const char* target : kTargets) {
+    for (const int greatest : {63, 127, 255}) {
+      for (IntegerCase of : {IntegerCase{"1, 9, 11, 8", "uint8", "3", {40, 8, 1, 1}, ""},
+                             {"2, 9, 11, 7", "int8", "-3", {13, 7, 3, 3}},
+                             {"1, 12, 10, 6", "uint8", "128", {16, 6, 2, 5}, ", strides=[2, 1]"},
+                             {"1, 8, 8, 33", "int8", "0", {35, 33, 1, 1}, ""},
+                             {"\"n\", 7, \"w\", 12", "uint8", "200", {24, 12, 3, 1}, ", padding=[1, 0, 1, 0]"}}) {
+        of.greatest = greatest;
+        ExpectSame(of, ConvOf(of), target, "PackWeights");
+      }
     }
   }
 }
