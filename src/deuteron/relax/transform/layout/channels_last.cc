@@ -4,8 +4,9 @@
 /// Purpose: with channels last a vector holds channels of one pixel. They are aligned and divide into whole vectors
 /// more often than the pixels of a line do, windows and strides run over whole vectors, each pixel of a 1 × 1
 /// convolution is a row of a matrix product, and padding concerns all lanes of a vector or none. A matrix unit (AMX)
-/// reads rows that are contiguous along what is summed over: the channels. So convolutions of constant weights get the
-/// channels last; what stands between is computed in that layout (layout_converter.h).
+/// reads rows that are contiguous along what is summed over: the channels; bytes that one instruction multiplies lie
+/// beside each other. So convolutions of constant weights get the channels last; what stands between is computed in
+/// that layout (layout_converter.h).
 ///
 /// The graph is converted as a whole, and stays as it is unless its convolutions and transpositions are estimated to
 /// take less time then (tir/analysis/conv_cost.h): convolutions of groups that are no whole vectors of channels and

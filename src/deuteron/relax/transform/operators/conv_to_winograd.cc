@@ -24,9 +24,10 @@
 /// It must not touch windows that are computed at run time, strides or groups, dilation along slices or with channels
 /// first, other integers, those whose sums might exceed 32 bits, float64, images of symbolic size with slices or with
 /// their channels first (the batch may be symbolic), or convolutions for which the cost model sees no gain: the
-/// transforms take as long for few channels as for many, weights that are 16/9 as large (of 16 bits 32/9) are read from
-/// memory, and of few runs each bears a part of the transform of weights. Where weights are bfloat16, or the precision
-/// that is asked for is, and the target multiplies pairs of these (PackWeights), there is none.
+/// transforms take as long for few channels as for many, weights that are 16/9 as large (of 16 bits, or of bytes as
+/// pairs of int16, 32/9) are read from memory, and of few runs each bears a part of the transform of weights. Where
+/// weights are bfloat16, or the precision that is asked for is, and the target multiplies pairs of these (PackWeights),
+/// there is none.
 ///
 /// Place: on operators, of those that no library has taken, when layouts are chosen, before weights are packed.
 #include <algorithm>

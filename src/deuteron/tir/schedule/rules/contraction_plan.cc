@@ -76,9 +76,9 @@ WidenedRows WidenRows(const SBlock& block, size_t row, const CostModel::TileRows
   constexpr int64_t kBytes = sizeof(float);
   const double widening = costs.CyclesToWiden() / static_cast<double>(plan.lanes) + costs.CyclesOfCopy(kBytes) / 2;
   const double exchange = costs.CyclesOfExchange(kBytes * (threads - 1) / threads);
-  const auto all_vectors = static_cast<double>(plan.vector_extent / plan.lanes);
+  const int64_t all_vectors = plan.vector_extent / plan.lanes;
   const int64_t columns = vectors * plan.lanes, others = OthersThan(block, row, plan);
-  const double cycles = (widening / threads + exchange) * threads / all_vectors;
+  const double cycles = (widening / threads + exchange) * threads / static_cast<double>(all_vectors);
   const int64_t sharers = SharersOfCopy(block, row, columns, plan, machine.threads);
   if (sharers == 1) return {.cycles = cycles};  // what each tile may as well do
   // Of fewer pieces of work some threads may have more than others.
@@ -160,8 +160,8 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   int64_t depth = 1, num_rows = 1;
   for (const size_t axis : roles.k) depth *= AssumedExtent(block->iter_vars[axis]->dom->extent);
   for (const size_t axis : row_axes) num_rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
-  const double all_steps =
-      static_cast<double>(depth) * static_cast<double>(num_rows * plan->vector_extent / plan->lanes);
+  const int64_t all_rows = num_rows * plan->vector_extent / plan->lanes;
+  const double all_steps = static_cast<double>(depth) * static_cast<double>(all_rows);
   depth = std::min(depth, kMostDepth);  // of more, a part at a time
   const int64_t all_vectors = channels.value_or(plan->panel_length.value_or(plan->vector_extent)) / plan->lanes;
   const int64_t panel = std::max<int64_t>(costs.PanelBytes() / (depth * target.machine.vector_bits / 8), 1);
@@ -286,7 +286,10 @@ int64_t BytesOfPassingRows(int64_t a_bytes, int64_t b_bytes, int64_t rows, const
   if (plan.copied_for != 0) return beside;
   const CostModel costs(target.machine);
   const int64_t tile = std::max<int64_t>(a_bytes / rows * plan.num_rows, 1);
-  const auto times = [](int64_t whole, int64_t part) { return static_cast<double>((whole + part - 1) / part); };
+  const auto times = [](int64_t whole, int64_t part) {
+    const int64_t parts = (whole + part - 1) / part;
+    return static_cast<double>(parts);
+  };
   const double panels = times(plan.vector_extent, plan.num_vectors * plan.lanes);
   double of_b = costs.SecondsToMove(static_cast<double>(b_bytes));
   // The first rows of each block widen all of B.
@@ -404,8 +407,8 @@ bool WidensByTile(const SBlock& block, const MatmulRoles& roles, const Target& t
   // Of a vector: widened within the first cache; stored for all threads and loaded again.
   const CostModel costs(target.machine);
   const double copying = costs.CyclesOfCopy(target.machine.vector_bits / 8);
-  const auto again = static_cast<double>(plan.vector_extent / (plan.num_vectors * plan.lanes) - 1);
-  return again * (costs.CyclesToWiden() + copying / 2) <= 2 * copying;
+  const int64_t again = plan.vector_extent / (plan.num_vectors * plan.lanes) - 1;
+  return static_cast<double>(again) * (costs.CyclesToWiden() + copying / 2) <= 2 * copying;
 }
 
 /// An epilogue of more operations needs the registers of the sums that wait for it, unless these are so few vectors.
