@@ -139,6 +139,8 @@ TEST(ConvToWinograd, LeavesIntegersOfOtherRanges) {
   other = any;
   other.zero_point = "300";
   EXPECT_FALSE(IsTransformed(ConvOf(other)));
+  other.greatest = 255;
+  EXPECT_FALSE(IsTransformed(ConvOf(other)));
   // The direct sum takes one instruction for four products.
   const TargetScope with_dots(Target::Parse("llvm -mcpu=x86-64-v4 -mattr=+avx512vnni"));
   EXPECT_FALSE(IsTransformed(ConvOf(any)));

@@ -87,7 +87,7 @@ class WinogradConverter : public EmittingRewriter {
     const auto bytes = operands_.Find(call->args[0]);
     const bool are_pairs = dtype.is_int() && bytes && !has_slices;
     const bool is_taken = tir::MayTransform(dtype, Target::Current()) &&
-                          (are_pairs ? result->dtype == DataType::Int(32) : result->dtype == dtype);
+                          (dtype.is_int() ? are_pairs && result->dtype == DataType::Int(32) : result->dtype == dtype);
     if (!is_plain || !is_taken || !(is_known || (is_last && !has_slices))) return false;
     const int64_t height = tir::AssumedExtent(rows, tir::kUnknownSide);
     const int64_t width = tir::AssumedExtent(columns, tir::kUnknownSide);
