@@ -80,7 +80,22 @@ llvm::Value* KernelEmitter::EmitMaskedLoad(llvm::Type* type, llvm::Value* addres
   llvm::Value* zeros = llvm::Constant::getNullValue(type);
   const bool is_masked = target_.HasFeature("avx512f") || (target_.HasFeature("avx") && buffer->dtype.bytes() >= 4);
   const auto on = is_masked ? std::nullopt : RunsOn(mask);
-  if (!on) return Annotate(builder_.CreateMaskedLoad(type, address, align, mask, zeros), buffer);
+  if (!on) {
+    const auto load = [&](llvm::Type* of, llvm::Value* at, llvm::Value* by) {
+      return Annotate(builder_.CreateMaskedLoad(of, at, align, by, llvm::Constant::getNullValue(of)), buffer);
+    };
+    // LLVM 19 itself cuts what is longer than a register so that a half whose lanes are all off may be loaded.
+    const unsigned lanes = vector->getNumElements();
+    const unsigned of_register =
+        (target_.HasFeature("avx512f") ? 512 : 256) / static_cast<unsigned>(8 * buffer->dtype.bytes());
+    if (!is_masked || lanes <= of_register || lanes % of_register != 0) return load(type, address, mask);
+    unsigned begin = 0;
+    return InPieces(&builder_, {mask}, of_register, [&](const std::vector<llvm::Value*>& piece) {
+      llvm::Value* at = builder_.CreateConstGEP1_64(vector->getElementType(), address, begin);
+      begin += of_register;
+      return load(llvm::FixedVectorType::get(vector->getElementType(), of_register), at, piece[0]);
+    });
+  }
   llvm::Value* result = zeros;
   for (const LaneRange& piece : PiecesOf(*on)) {
     llvm::Value* begin = builder_.CreateConstGEP1_64(vector->getElementType(), address, piece.begin);

@@ -146,5 +146,22 @@ TEST(ConvToWinograd, LeavesIntegersOfOtherRanges) {
   EXPECT_FALSE(IsTransformed(ConvOf(any)));
 }
 
+/// Vectors of two registers, the second of which is behind the end of a line: LLVM 19 loads it where it cuts them
+/// itself.
+TEST(Codegen, LoadsNoLanesThatAreOff) {
+  const IRModule module = script::ParseModule(
+      "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((3, 9, 24), \"float32\")):\n"
+      "        with R.dataflow():\n            y = R.nn.pad(x, [0, 0, 0, 2, 0, 2])\n            R.output(y)\n"
+      "        return y\n",
+      "pad.py");
+  std::vector<Tensor> arguments;
+  for (const Any& argument : RandomArguments(module, 7, 19)) arguments.push_back(argument.cast<Tensor>());
+  const auto run = [&](const std::string& bits) {
+    const std::string target = "llvm -mcpu=x86-64-v3 -vector-bits=" + bits;
+    return Compile(module, CompileOptions{.target = target, .backend = "none"}).Run(arguments);
+  };
+  EXPECT_EQ(CompareResults(run("256"), run("512"), 0).problem, "");
+}
+
 }  // namespace
 }  // namespace deuteron
