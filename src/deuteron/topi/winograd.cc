@@ -49,6 +49,22 @@ PrimExpr CombineOutput(const PrimExpr& a, const std::function<PrimExpr(int64_t)>
   return Pick(a, {m(0) + m(1) + m(2), m(1) - m(2) - m(3)});
 }
 
+/// 4 G g G' of a 3 × 3 window g, by rows. 2 G: 2 g0, g0 + g1 + g2, g0 - g1 + g2, 2 g2.
+template <typename Number>
+std::array<Number, 16> FourTimesTransformed(const Number* g) {
+  const auto combine = [](size_t u, Number g0, Number g1, Number g2) {
+    if (u == 0) return 2 * g0;
+    return u == 3 ? 2 * g2 : u == 1 ? g0 + g1 + g2 : g0 - g1 + g2;
+  };
+  std::array<Number, 16> transformed{};
+  for (size_t u = 0; u < kWinogradTile; ++u) {
+    Number row[3];
+    for (size_t j = 0; j < 3; ++j) row[j] = combine(u, g[j], g[3 + j], g[6 + j]);
+    for (size_t v = 0; v < kWinogradTile; ++v) transformed[u * kWinogradTile + v] = combine(v, row[0], row[1], row[2]);
+  }
+  return transformed;
+}
+
 }  // namespace
 
 te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid,
@@ -192,43 +208,25 @@ te::Tensor WinogradConv(const te::Tensor& data, const te::Tensor& weights, const
 }
 
 std::array<int32_t, 16> WinogradIntegers(const std::array<int32_t, 9>& weights) {
-  // 2 G: 2 g0, g0 + g1 + g2, g0 - g1 + g2, 2 g2.
-  const auto combine = [](size_t u, int32_t g0, int32_t g1, int32_t g2) {
-    if (u == 0) return 2 * g0;
-    return u == 3 ? 2 * g2 : u == 1 ? g0 + g1 + g2 : g0 - g1 + g2;
-  };
-  std::array<int32_t, 16> transformed{};
-  for (size_t u = 0; u < kWinogradTile; ++u) {
-    int32_t row[3];
-    for (size_t j = 0; j < 3; ++j) row[j] = combine(u, weights[j], weights[3 + j], weights[6 + j]);
-    for (size_t v = 0; v < kWinogradTile; ++v) transformed[u * kWinogradTile + v] = combine(v, row[0], row[1], row[2]);
-  }
-  return transformed;
+  return FourTimesTransformed(weights.data());
 }
 
 void WinogradWeights(const char* weights, DataType dtype, int64_t channels, int64_t plane,
                      const std::function<int64_t(int64_t)>& position, float* transformed) {
-  // G: g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2. In float64: what is rounded once costs nothing at run time.
-  const auto combine = [](int64_t u, double g0, double g1, double g2) {
-    if (u == 0) return g0;
-    return u == 3 ? g2 : (u == 1 ? g0 + g1 + g2 : g0 - g1 + g2) / 2;
-  };
   for (int64_t channel = 0; channel < channels; ++channel) {
-    float g[9];
+    // In float64: what is rounded once costs nothing at run time, and a quarter is exact.
+    double g[9];
     if (dtype == DataType::Float(32)) {
-      std::memcpy(g, weights + channel * static_cast<int64_t>(sizeof g), sizeof g);
+      float window[9];
+      std::memcpy(window, weights + channel * static_cast<int64_t>(sizeof window), sizeof window);
+      std::copy_n(window, 9, g);
     } else {
-      for (int64_t i = 0; i < 9; ++i)
-        g[i] = static_cast<float>(LoadFloat(weights + (channel * 9 + i) * dtype.bytes(), dtype));
+      for (int64_t i = 0; i < 9; ++i) g[i] = LoadFloat(weights + (channel * 9 + i) * dtype.bytes(), dtype);
     }
     float* to = transformed + position(channel);
-    for (int64_t u = 0; u < kWinogradTile; ++u) {
-      double row[3];
-      for (int64_t j = 0; j < 3; ++j) row[j] = combine(u, g[j], g[3 + j], g[6 + j]);
-      for (int64_t v = 0; v < kWinogradTile; ++v) {
-        to[(u * kWinogradTile + v) * plane] = static_cast<float>(combine(v, row[0], row[1], row[2]));
-      }
-    }
+    const std::array<double, 16> fourfold = FourTimesTransformed(g);
+    for (size_t i = 0; i < fourfold.size(); ++i)
+      to[static_cast<int64_t>(i) * plane] = static_cast<float>(fourfold[i] / 4);
   }
 }
 

@@ -2,6 +2,10 @@
 /// The two sides of a convolution of 3 × 3 windows with stride 1 as products of transformed tiles: F(2 × 2, 3 × 3) of
 /// A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016. A tile of 4 × 4 elements of
 /// the image gives 2 × 2 of the result, by 16 products instead of 36.
+///
+/// Elements of int32 are pairs of int16 (Packing "i16x2"), which stand for two channels: transformed weights are four
+/// times those of floats, whole numbers then, and the result is divided by four, which leaves no rest. Sums are exact
+/// while tiles fit 16 bits, and what is added up of them 32.
 #pragma once
 
 #include <array>
@@ -25,10 +29,6 @@ struct WinogradGrid {
   int64_t row_dilation = 1;
   int64_t column_dilation = 1;
 };
-
-/// Elements of int32 are pairs of int16 (Packing "i16x2"), which stand for two channels: transformed weights are four
-/// times those of floats, whole numbers then, and the result is divided by four, which leaves no rest. Sums are exact
-/// while tiles fit 16 bits, and what is added up of them 32.
 
 /// B' d B of each tile d, widened where floats are narrow, of an image (n, c, h, w), as (4, 4, n, c, tiles); of one (n,
 /// h, w, c) with `channels_last`, as (4, 4, n, down, across, c); of one (n, d, h, w, c), whose windows are so many

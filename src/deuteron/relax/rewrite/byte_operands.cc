@@ -17,6 +17,13 @@ bool IsScalar(const Expr& expr) {
   return type != nullptr && type->ndim == 0;
 }
 
+/// How many there are of `count` neighbours each along the axis, if these lie beside each other; nothing else.
+std::optional<int64_t> WordsAlong(const TensorTypeNode* type, int64_t axis, int64_t count) {
+  if (!type->has_shape() || (axis != -1 && axis + 1 != type->ndim)) return std::nullopt;
+  const auto extent = AsConstInt((*type->shape)[type->ndim - 1]);
+  return extent && *extent % count == 0 ? std::optional(*extent / count) : std::nullopt;
+}
+
 }  // namespace
 
 bool IsByte(const Expr& expr) {
@@ -71,21 +78,17 @@ std::optional<CentredBytes> ByteOperands::Find(const Expr& operand) const {
 
 Expr AsWords(const Expr& data, int64_t axis) {
   const auto* type = data.ty().as<TensorTypeNode>();
-  if (type == nullptr || !type->has_shape() || (axis != -1 && axis + 1 != type->ndim)) return Expr();
-  const auto extent = AsConstInt((*type->shape)[type->ndim - 1]);
-  const int64_t count = DataType::Int(32).bits() / type->dtype.bits();
-  if (!extent || *extent % count != 0) return Expr();
+  const auto words = type == nullptr ? std::nullopt : WordsAlong(type, axis, 32 / type->dtype.bits());
+  if (!words) return Expr();
   Array<PrimExpr> shape = *type->shape;
-  shape.Set(type->ndim - 1, I64(*extent / count));
+  shape.Set(type->ndim - 1, I64(*words));
   return MemoryView(data, std::move(shape), DataType::Int(32));
 }
 
 Expr AsPairs(const CentredBytes& bytes, int64_t axis, const std::function<Expr(Expr)>& emit) {
   const DataType half = DataType::Int(16), wide = DataType::Int(32);
   const auto* type = bytes.data.ty().as<TensorTypeNode>();
-  const bool is_last = axis == -1 || axis + 1 == type->ndim;
-  const auto extent = is_last && type->has_shape() ? AsConstInt((*type->shape)[type->ndim - 1]) : std::nullopt;
-  if (!extent || *extent % 2 != 0) return emit(PackI16x2(bytes.data, bytes.zero_point, axis));
+  if (!WordsAlong(type, axis, /*count=*/2)) return emit(PackI16x2(bytes.data, bytes.zero_point, axis));
   Expr centred = bytes.data;
   if (ConstantScalar(bytes.zero_point) != 0) {
     if (type->dtype != wide) centred = emit(Astype(centred, wide));

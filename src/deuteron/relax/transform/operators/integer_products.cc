@@ -30,6 +30,7 @@
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/rewrite/byte_operands.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/integer_data.h"
@@ -47,7 +48,6 @@ bool IsOf(const Expr& expr, DataType dtype) {
   const auto* type = expr.ty().as<TensorTypeNode>();
   return type != nullptr && type->dtype == dtype;
 }
-bool IsByte(const Expr& expr) { return IsOf(expr, DataType::Int(8)) || IsOf(expr, DataType::UInt(8)); }
 
 /// A constant of bytes, widened.
 std::optional<std::vector<int32_t>> Bytes(const Expr& expr) {
