@@ -22,6 +22,7 @@
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
 #include "deuteron/tir/schedule/rules/rules.h"
+#include "deuteron/tir/structure_hash.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron {
@@ -91,7 +92,7 @@ class Tuner {
   /// Of static shapes; equal ones once.
   std::vector<Kernel> KernelsOf(const IRModule& module) const {
     std::vector<Kernel> kernels;
-    std::unordered_map<tir::PrimFunc, size_t, StructuralHash, StructuralEqual> known;
+    std::unordered_map<tir::PrimFunc, size_t, tir::HashOfStructure, tir::EqualStructure> known;
     for (const auto& [var, func] : module->functions) {
       const auto kernel = As<tir::PrimFunc>(func);
       if (!kernel.defined() || tir::ReturnedValue(kernel).defined() || !tir::HasRootBlock(kernel)) continue;

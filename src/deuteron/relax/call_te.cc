@@ -9,6 +9,7 @@
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/element.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/structure_hash.h"
 
 namespace deuteron::relax {
 namespace {
@@ -191,7 +192,7 @@ Var BlockBuilder::EmitTE(const std::string& name, const Array<Expr>& args,
 std::optional<uint64_t> BlockBuilder::Impl::HashOf(const BaseFunc& func) {
   // Graph functions hold constants, which a structural hash would read; only kernels are shared.
   if (func->kind != RelaxKind::kPrimFunc) return std::nullopt;
-  return static_cast<uint64_t>(StructuralHash::Hash(func));
+  return tir::StructureHash(Downcast<tir::PrimFunc>(func));
 }
 
 void BlockBuilder::Impl::Remember(const GlobalVar& var, std::optional<uint64_t> hash) {

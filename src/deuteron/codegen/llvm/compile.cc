@@ -19,6 +19,7 @@
 #include "deuteron/support/memory_library.h"
 #include "deuteron/support/parallel.h"
 #include "deuteron/tir/analysis/node_count.h"
+#include "deuteron/tir/structure_hash.h"
 #include "deuteron/tir/transform/limit_unrolling.h"
 #include "deuteron_llvm_stamp.h"
 
@@ -67,7 +68,7 @@ tir::PrimFunc Limited(const Kernel& kernel) {
 /// The distinct kernels of a module, largest first.
 std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions& options) {
   std::vector<Kernel> kernels;
-  std::unordered_map<tir::PrimFunc, size_t, StructuralHash, StructuralEqual> known;
+  std::unordered_map<tir::PrimFunc, size_t, tir::HashOfStructure, tir::EqualStructure> known;
   // Of each, the nodes that all its calls execute.
   std::vector<double> executed, executed_by_call;
   for (const auto& [var, func] : module->functions) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/support/mapped_file.h"
@@ -17,76 +18,108 @@ constexpr int64_t kTile = 32;
 /// next rows must still be there.
 constexpr int64_t kRun = 64;
 
-/// Elements of four bytes of which a vector has as many as there are rows in a tile of a transposition.
-using Quad = float __attribute__((vector_size(16)));
-constexpr int64_t kQuad = 4;
+// Vectors of 16 bytes, of elements of each size.
+using Bytes = uint8_t __attribute__((vector_size(16)));
+using Halves = uint16_t __attribute__((vector_size(16)));
+using Words = uint32_t __attribute__((vector_size(16)));
+using Longs = uint64_t __attribute__((vector_size(16)));
 
-Quad LoadQuad(const char* from) {
-  Quad quad;
-  std::memcpy(&quad, from, sizeof quad);
-  return quad;
-}
+/// A square of elements of which each row is a vector.
+template <typename Row>
+struct Square {
+  static constexpr int64_t kBytes = sizeof(std::declval<Row>()[0]);
+  static constexpr int64_t kExtent = sizeof(Row) / kBytes;
+  using Rows = std::array<Row, kExtent>;
 
-/// Exchanges rows and columns of four runs of four elements that begin `stride` bytes apart: element i of each comes to
-/// `rows[i]`.
-void MoveQuads(const char* from, int64_t stride, const std::array<char*, kQuad>& rows, int64_t offset) {
-  const Quad a = LoadQuad(from), b = LoadQuad(from + stride);
-  const Quad c = LoadQuad(from + 2 * stride), d = LoadQuad(from + 3 * stride);
-  const Quad low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const Quad low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  const std::array<Quad, kQuad> moved = {
-      __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5), __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7),
-      __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5), __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7)};
-  for (size_t i = 0; i < moved.size(); ++i) std::memcpy(rows[i] + offset, &moved[i], sizeof moved[i]);
-}
+  /// Exchanges rows and columns of the square whose rows begin `stride` bytes apart: its i-th column comes to
+  /// `to[i] + offset`. One round after the other puts the elements of the first half of the rows between those of the
+  /// second, which turns the bits of a place, row before column, by one; half as many turns exchange both.
+  static void Transpose(const char* from, int64_t stride, const std::array<char*, kExtent>& to, int64_t offset) {
+    Rows rows;
+    for (Row& row : rows) {
+      std::memcpy(&row, from, sizeof row);
+      from += stride;
+    }
+    for (int64_t turn = 1; turn < kExtent; turn *= 2) rows = Interleaved(rows, std::make_index_sequence<kExtent>());
+    for (size_t i = 0; i < rows.size(); ++i) std::memcpy(to[i] + offset, &rows[i], sizeof rows[i]);
+  }
+
+ private:
+  template <size_t... i>
+  static Rows Interleaved(const Rows& rows, std::index_sequence<i...>) {
+    constexpr size_t kHalf = kExtent / 2;
+    Rows turned;
+    for (size_t row = 0; row < kHalf; ++row) {
+      const Row &a = rows[row], &b = rows[row + kHalf];
+      turned[2 * row] = __builtin_shufflevector(a, b, (i / 2 + i % 2 * kExtent)...);
+      turned[2 * row + 1] = __builtin_shufflevector(a, b, (i / 2 + kHalf + i % 2 * kExtent)...);
+    }
+    return turned;
+  }
+};
 
 /// Zeros for the channels that a block has beyond those there are.
 void FillRow(char* row, int64_t here, int64_t length, int64_t bytes) {
   if (here < length) std::memset(row + here * bytes, 0, static_cast<size_t>((length - here) * bytes));
 }
 
-}  // namespace
-
-void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t window,
-                  int64_t bytes) {
+/// MoveRowsLast of elements of which a vector is a `Row`.
+template <typename Row>
+void MoveElements(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t window) {
+  constexpr int64_t kBytes = Square<Row>::kBytes, kExtent = Square<Row>::kExtent;
   const int64_t depth = rest / std::max<int64_t>(window, 1);
   const int64_t tiles = (rest + kTile - 1) / kTile;
   const int64_t panels = (channels + length - 1) / std::max<int64_t>(length, 1);
-  MakeInParallel(panels * tiles, channels * rest * bytes, [&](int64_t begin, int64_t end) {
-    ReadOnce read(in + begin / tiles * length * rest * bytes);
+  MakeInParallel(panels * tiles, channels * rest * kBytes, [&](int64_t begin, int64_t end) {
+    ReadOnce read(in + begin / tiles * length * rest * kBytes);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t o0 = i / tiles * length, r0 = i % tiles * kTile;
       const int64_t here = std::min(length, channels - o0);
-      if (r0 == 0) read.DoneUntil(in + o0 * rest * bytes);
+      if (r0 == 0) read.DoneUntil(in + o0 * rest * kBytes);
       const auto row_at = [&](int64_t r) {
-        return out + (o0 * rest + (r % window * depth + r / window) * length) * bytes;
+        return out + (o0 * rest + (r % window * depth + r / window) * length) * kBytes;
       };
       for (int64_t begin_of_run = 0; begin_of_run < here; begin_of_run += kRun) {
         const int64_t end_of_run = std::min(begin_of_run + kRun, here);
         const auto move_row = [&](int64_t r, int64_t first) {
           char* row = row_at(r);
-          const char* from = in + (o0 * rest + r) * bytes;
-          if (bytes == sizeof(float)) {  // a length that is known makes these a load and a store
-            for (int64_t o = first; o < end_of_run; ++o) std::memcpy(row + o * 4, from + o * rest * 4, 4);
-          } else {
-            for (int64_t o = first; o < end_of_run; ++o) std::memcpy(row + o * bytes, from + o * rest * bytes, bytes);
-          }
-          if (end_of_run == here) FillRow(row, here, length, bytes);
+          const char* from = in + (o0 * rest + r) * kBytes;
+          for (int64_t o = first; o < end_of_run; ++o) std::memcpy(row + o * kBytes, from + o * rest * kBytes, kBytes);
+          if (end_of_run == here) FillRow(row, here, length, kBytes);
         };
         const int64_t end_of_tile = std::min(r0 + kTile, rest);
         int64_t r = r0;
-        for (; bytes == sizeof(float) && r + kQuad <= end_of_tile; r += kQuad) {
-          const std::array<char*, kQuad> rows = {row_at(r), row_at(r + 1), row_at(r + 2), row_at(r + 3)};
+        for (; r + kExtent <= end_of_tile; r += kExtent) {
+          std::array<char*, kExtent> rows;
+          for (int64_t i = 0; i < kExtent; ++i) rows[static_cast<size_t>(i)] = row_at(r + i);
           int64_t o = begin_of_run;
-          for (; o + kQuad <= end_of_run; o += kQuad) {
-            MoveQuads(in + ((o0 + o) * rest + r) * bytes, rest * bytes, rows, o * bytes);
+          for (; o + kExtent <= end_of_run; o += kExtent) {
+            Square<Row>::Transpose(in + ((o0 + o) * rest + r) * kBytes, rest * kBytes, rows, o * kBytes);
           }
-          for (int64_t i = 0; i < kQuad; ++i) move_row(r + i, o);
+          for (int64_t i = 0; i < kExtent; ++i) move_row(r + i, o);
         }
         for (; r < end_of_tile; ++r) move_row(r, begin_of_run);
       }
     }
   });
+}
+
+}  // namespace
+
+void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t window,
+                  int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return MoveElements<Bytes>(in, out, channels, length, rest, window);
+    case 2:
+      return MoveElements<Halves>(in, out, channels, length, rest, window);
+    case 4:
+      return MoveElements<Words>(in, out, channels, length, rest, window);
+    case 8:
+      return MoveElements<Longs>(in, out, channels, length, rest, window);
+    default:
+      DEUTERON_UNREACHABLE();
+  }
 }
 
 void SplitColumns(const char* in, char* out, int64_t rows, int64_t columns, int64_t length, int64_t bytes) {

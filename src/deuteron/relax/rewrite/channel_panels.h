@@ -7,8 +7,8 @@
 
 namespace deuteron::relax {
 
-/// out[o / length, w, i, o % length] = in[o, i, w] for elements of `bytes` bytes: `rest` an output channel, `window` of
-/// them one after the other. Zeros stand for the channels that the last panel has beyond those there are.
+/// out[o / length, w, i, o % length] = in[o, i, w] for elements of 1, 2, 4 or 8 bytes: `rest` an output channel,
+/// `window` of them one after the other. Zeros stand for the channels that the last panel has beyond those there are.
 void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t window,
                   int64_t bytes);
 /// out[c / length, r, c % length] = in[r, c], with such zeros.

@@ -72,7 +72,8 @@ Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes)
   const Tensor& data = constant->data;
   const DLDataType dtype = data.dtype();
   const auto matrices = MatricesOf(data.shape(), axes);
-  if (!matrices || data.numel() == 0 || dtype.bits % 8 != 0 || !data.IsContiguous()) return Tensor();
+  if (!matrices || data.numel() == 0 || dtype.bits % 8 != 0 || dtype.lanes != 1 || !data.IsContiguous())
+    return Tensor();
   std::vector<int64_t> shape;
   for (const size_t axis : axes) shape.push_back(data.shape()[axis]);
   Tensor result = runtime::AllocTensor(shape, DataType(dtype));

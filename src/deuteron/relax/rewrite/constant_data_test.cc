@@ -45,7 +45,7 @@ std::vector<char> Permuted(const Tensor& data, const std::vector<size_t>& axes) 
 TEST(TransposedData, MovesEveryElementOrNone) {
   const std::vector<std::vector<int64_t>> shapes = {{5, 67},         {33, 40},      {1, 9},     {2, 5, 7},
                                                     {3, 1, 5, 2},    {4, 37, 2, 3}, {600, 700}, {2, 3, 1, 35},
-                                                    {1, 1, 1, 2, 1}, {3, 0, 2, 2}};
+                                                    {1, 1, 1, 2, 1}, {3, 0, 2, 2},  {130, 48},  {17, 19, 3}};
   for (const auto& shape : shapes) {
     for (const DataType dtype : {DataType::Float(32), DataType::Int(8), DataType::Float(16), DataType::Int(64)}) {
       const Tensor data = Counting(shape, dtype);

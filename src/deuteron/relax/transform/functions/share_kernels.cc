@@ -29,6 +29,7 @@
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/functions/passes.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/structure_hash.h"
 
 namespace deuteron::relax {
 namespace {
@@ -240,7 +241,7 @@ std::unordered_map<std::string, size_t> InputsOfKernels(const IRModule& module) 
 std::vector<std::vector<Member>> AlikeKernels(const IRModule& module,
                                               const std::unordered_map<std::string, size_t>& inputs) {
   std::vector<std::vector<Member>> kinds;
-  std::unordered_map<tir::PrimFunc, size_t, StructuralHash, StructuralEqual> known;
+  std::unordered_map<tir::PrimFunc, size_t, tir::HashOfStructure, tir::EqualStructure> known;
   for (const auto& [var, base] : module->functions) {
     const auto func = As<tir::PrimFunc>(base);
     if (!func.defined() || func->GetAttr<String>("global_symbol") || !inputs.count(std::string(var->name_hint)))

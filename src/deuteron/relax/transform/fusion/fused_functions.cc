@@ -5,6 +5,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/expr_kind.h"
 #include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/structure_hash.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::relax::fusion {
@@ -43,15 +44,16 @@ Span PlaceOf(const std::vector<Binding>& bindings, const FusedFunctions& functio
 
 }  // namespace
 
-FusedFunctions::FusedFunctions(const IRModule& module, Finish finish) : names_(module), finish_(std::move(finish)) {
-  for (const auto& [var, func] : module->functions) {
-    if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined() && FailsByElements(kernel)) {
-      may_fail_.insert(var.get());
-    }
+FusedFunctions::FusedFunctions(const IRModule& module, Finish finish)
+    : module_(module), names_(module), finish_(std::move(finish)) {}
+
+void FusedFunctions::IndexModule() {
+  is_indexed_ = true;
+  for (const auto& [var, func] : module_->functions) {
     const auto* function = func.as<FunctionNode>();
     const bool comparable = function && function->attrs.defined() && function->attrs->dict.size() == 1 &&
                             function->HasNonzeroAttr("Primitive");
-    if (comparable) by_structure_[StructuralHash::Hash(func)].push_back({var, func});
+    if (comparable) by_structure_[StructureHash(GetRef<Function>(function))].push_back({var, func});
   }
 }
 
@@ -62,8 +64,9 @@ GlobalVar FusedFunctions::Get(const GroupFunction& group) {
 }
 
 GlobalVar FusedFunctions::GetByStructure(const GroupFunction& group) {
+  if (!is_indexed_) IndexModule();
   const Function function = group.Build();
-  auto& candidates = by_structure_[StructuralHash::Hash(function)];
+  auto& candidates = by_structure_[StructureHash(function)];
   for (const auto& [var, existing] : candidates) {
     if (StructurallyEqual(existing, function)) return var;
   }
@@ -80,9 +83,15 @@ GlobalVar FusedFunctions::GetByStructure(const GroupFunction& group) {
 }
 
 bool FusedFunctions::MayFail(const Binding& binding) const {
-  if (may_fail_.empty()) return false;
   const Expr value = BoundValue(binding);
-  return IsAnyCallTIR(value) && may_fail_.count(value.as<CallNode>()->args[0].get()) != 0;
+  if (!IsAnyCallTIR(value)) return false;
+  const auto var = Downcast<GlobalVar>(static_cast<const CallNode*>(value.get())->args[0]);
+  const auto [may_fail, is_new] = may_fail_.Insert(var.get());
+  if (is_new) {
+    const auto kernel = As<tir::PrimFunc>(module_.Lookup(var));
+    *may_fail = kernel.defined() && FailsByElements(kernel);
+  }
+  return *may_fail;
 }
 
 void GroupEmitter::AddMembers(const std::vector<uint32_t>& group) {

@@ -7,12 +7,12 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax::fusion {
 
@@ -38,13 +38,18 @@ class FusedFunctions {
 
  private:
   GlobalVar GetByStructure(const GroupFunction& group);
+  /// Most passes make few functions, and then what the module has is not looked at.
+  void IndexModule();
 
+  IRModule module_;
   FunctionNames names_;
   Finish finish_;
   std::unordered_map<std::string, GlobalVar> by_key_;
+  bool is_indexed_ = false;
   std::unordered_map<uint64_t, std::vector<std::pair<GlobalVar, BaseFunc>>> by_structure_;
   std::vector<std::pair<GlobalVar, BaseFunc>> added_;
-  std::unordered_set<const Object*> may_fail_;
+  /// Of kernels that were asked about.
+  mutable PointerMap<bool> may_fail_;
 };
 
 /// Puts calls in the place of the groups of one dataflow block. A call stands at the last binding of its group;

@@ -27,6 +27,7 @@
 #include "deuteron/relax/rewrite/function_copier.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
+#include "deuteron/relax/structure_hash.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
 #include "deuteron/relax/transform/library/passes.h"
 
@@ -186,7 +187,7 @@ class CodegenFunctions {
 
   GlobalVar Get(const GroupFunction& group, const std::string& library) {
     const Function plain = group.Build({{"Codegen", String(library)}});
-    auto& candidates = by_structure_[StructuralHash::Hash(plain)];
+    auto& candidates = by_structure_[StructureHash(plain)];
     for (const auto& [var, existing] : candidates) {
       if (StructurallyEqual(existing, plain)) return var;
     }

@@ -1,9 +1,9 @@
 #include "deuteron/relax/transform/user/value_key.h"
 
-#include <cstring>
 #include <string_view>
 
 #include "deuteron/ir/expr_functor.h"
+#include "deuteron/relax/structure_hash.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
@@ -26,22 +26,6 @@ bool SameTensor(const Tensor& a, const Tensor& b) {
     if (a.shape()[i] != b.shape()[i]) return false;
   }
   return Bytes(a) == Bytes(b);
-}
-
-/// Weights are large and differ everywhere: a sample of their bytes tells them apart.
-size_t TensorHash(const Tensor& tensor) {
-  constexpr size_t kSamples = 64;
-  const std::string_view bytes = Bytes(tensor);
-  size_t hash = Mix(bytes.size(), static_cast<size_t>(tensor.ndim()));
-  for (const int64_t extent : tensor.shape()) hash = Mix(hash, static_cast<size_t>(extent));
-  if (bytes.size() <= kSamples * sizeof(uint64_t)) return Mix(hash, std::hash<std::string_view>()(bytes));
-  const size_t step = (bytes.size() - sizeof(uint64_t)) / (kSamples - 1);
-  for (size_t i = 0; i < kSamples; ++i) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + i * step, sizeof(word));
-    hash = Mix(hash, word);
-  }
-  return hash;
 }
 
 bool SameValues(const Array<Expr>& a, const Array<Expr>& b) {
@@ -125,7 +109,7 @@ size_t ValueHash(const Expr& expr) {
     case RelaxKind::kPrimFunc:
       return std::hash<const void*>()(expr.get());
     case RelaxKind::kConstant:
-      return Mix(kind, TensorHash(expr.as<ConstantNode>()->data));
+      return Mix(kind, DataHash(expr.as<ConstantNode>()->data));
     case RelaxKind::kShapeExpr: {
       size_t hash = kind;
       for (const PrimExpr& value : expr.as<ShapeExprNode>()->values) hash = Mix(hash, ExprHash(value));
