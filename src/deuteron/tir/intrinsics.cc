@@ -81,7 +81,7 @@ constexpr Intrinsic kTable[] = {
     // numbers may become zeros.
     {"tir.pack_bf16x2", IntrinKind::kFloatPair, 2, true, true},
     // A byte of a table: eight in each int64, the first in its lowest bits.
-    {"tir.byte_table", IntrinKind::kByteTable, 33, true, true},
+    {"tir.byte_table", IntrinKind::kByteTable, 1 + kWordsOfByteTable, true, true},
     // Evaluates only the branch taken, so that a condition guards loads.
     {"tir.if_then_else", IntrinKind::kControl, 3, true, false},
     {"tir.likely", IntrinKind::kControl, 1, true, true},

@@ -49,6 +49,9 @@ const Intrinsic* FindIntrinsicInfo(std::string_view name);
 /// The same, memoised on the operator's dense index.
 const Intrinsic* FindIntrinsicInfo(const Op& op);
 
+/// Of eight bytes each, in the arguments of tir.byte_table behind the first.
+inline constexpr size_t kWordsOfByteTable = 32;
+
 /// What a table of 256 bytes holds at the place whose number has the bits of `byte`, an integer of 8 bits.
 PrimExpr ByteTable(PrimExpr byte, std::span<const uint8_t, 256> table);
 

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <exception>
-#include <limits>
 #include <mutex>
-#include <unordered_map>
 
 #include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/kernel_list.h"
 #include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/llvm/machine.h"
 #include "deuteron/runtime/thread_pool.h"
@@ -18,112 +16,10 @@
 #include "deuteron/support/limits.h"
 #include "deuteron/support/memory_library.h"
 #include "deuteron/support/parallel.h"
-#include "deuteron/tir/analysis/node_count.h"
-#include "deuteron/tir/structure_hash.h"
-#include "deuteron/tir/transform/limit_unrolling.h"
 #include "deuteron_llvm_stamp.h"
 
 namespace deuteron::codegen {
 namespace {
-
-/// How long LLVM may take for a kernel.
-enum class Effort {
-  /// As long as its code gets faster: no end of calls is expected.
-  kFull,
-  /// Its loops are optimised, but instructions selected in the quick way where there is one: a few calls are expected
-  /// (measured: a tenth less for networks of int8, whose kernels take some hundredths longer).
-  kQuick,
-  /// It executes so little, in all calls that are expected, that to optimise it would take longer: light.
-  kLeast,
-};
-
-/// How many copies unrolled loops make in kernels of few calls (measured: networks of int8, whose light kernels compile
-/// in 0.4 of the time with all copies, and run as long; more copies of sums, 0.9 of the time at most).
-constexpr tir::UnrollingLimits kQuickLimits{.of_sums = 64, .of_others = 8, .keeps_registers = true};
-constexpr tir::UnrollingLimits kLightLimits{.of_sums = 16, .of_others = 4, .keeps_registers = false};
-
-/// A PrimFunc and the names under which it is wanted.
-struct Kernel {
-  tir::PrimFunc func;
-  std::vector<std::string> names;
-  int64_t size = 0;
-  Effort effort = Effort::kFull;
-};
-
-/// Seconds of a core that LLVM takes longer to compile a kernel that it optimises, and for each node of it; and what a
-/// node of a light one takes longer each time that it is executed (measured: kernels of networks 0.01 to 0.03 ns, since
-/// what a loop does not change is computed before it), in a few starts: later ones have the same code from the cache.
-constexpr double kSecondsToOptimize = 4e-3, kSecondsToOptimizeNode = 4e-6, kSecondsOfNode = 0.05e-9;
-
-/// The kernel with as many copies of what loops do as its effort allows.
-tir::PrimFunc Limited(const Kernel& kernel) {
-  tir::PrimFunc func = kernel.func;
-  if (kernel.effort == Effort::kFull) return func;
-  const tir::UnrollingLimits& limits = kernel.effort == Effort::kQuick ? kQuickLimits : kLightLimits;
-  auto* node = CopyOnWrite(&func);
-  node->body = tir::LimitUnrolling(node->body, limits);
-  return func;
-}
-
-/// The distinct kernels of a module, largest first.
-std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions& options) {
-  std::vector<Kernel> kernels;
-  std::unordered_map<tir::PrimFunc, size_t, tir::HashOfStructure, tir::EqualStructure> known;
-  // Of each, the nodes that all its calls execute.
-  std::vector<double> executed, executed_by_call;
-  for (const auto& [var, func] : module->functions) {
-    tir::PrimFunc prim_func = As<tir::PrimFunc>(func);
-    if (!prim_func.defined()) continue;
-    prim_func = WithoutAttr(std::move(prim_func), "global_symbol");
-    const auto [it, fresh] = known.emplace(prim_func, kernels.size());
-    if (fresh) {
-      const tir::NodeCount count = tir::CountNodes(prim_func->body);
-      kernels.push_back({prim_func, {}, count.nodes});
-      executed_by_call.push_back(count.executed);
-      executed.push_back(0);
-    }
-    kernels[it->second].names.emplace_back(var->name_hint);
-    const auto calls = options.expected_calls.find(kernels[it->second].names.back());
-    const bool is_counted = calls != options.expected_calls.end();
-    executed[it->second] +=
-        is_counted ? calls->second * executed_by_call[it->second] : std::numeric_limits<double>::infinity();
-  }
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    const double to_optimize = kSecondsToOptimize + static_cast<double>(kernels[i].size) * kSecondsToOptimizeNode;
-    const bool is_light = executed[i] * kSecondsOfNode < to_optimize;
-    kernels[i].effort = is_light ? Effort::kLeast : std::isinf(executed[i]) ? Effort::kFull : Effort::kQuick;
-  }
-  std::stable_sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) { return a.size > b.size; });
-  return kernels;
-}
-
-/// Deals the kernels of that effort out to groups, of which threads take one after the other. The last ones are the
-/// smallest: threads end at about the same time, however long LLVM takes for a node.
-std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& kernels, Effort effort, size_t groups,
-                                                  size_t threads) {
-  groups = std::max<size_t>(1, std::min(groups, kernels.size()));
-  threads = std::max<size_t>(1, threads);
-  const size_t rounds = (groups + threads - 1) / threads;
-  std::vector<std::vector<const Kernel*>> result(groups);
-  std::vector<int64_t> load(groups, 0);
-  for (const Kernel& kernel : kernels) {
-    if (kernel.effort != effort) continue;
-    const int64_t size = kernel.size + 100;
-    size_t best = 0;
-    double least = 0;
-    for (size_t group = 0; group < groups; ++group) {
-      const size_t rounds_left = rounds - group / threads;
-      const double filled = static_cast<double>(load[group] + size) / static_cast<double>(rounds_left);
-      if (group != 0 && filled >= least) continue;
-      best = group;
-      least = filled;
-    }
-    result[best].push_back(&kernel);
-    load[best] += size;
-  }
-  std::erase_if(result, [](const auto& group) { return group.empty(); });
-  return result;
-}
 
 enum class Product { kObject, kAssembly, kOptimizedIr };
 
@@ -205,10 +101,14 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
   module.setDataLayout(machine->createDataLayout());
   KernelEmitter emitter(&module, target, options);
   for (const Kernel* kernel : kernels) {
-    CheckBudget(kernel->names.front());
-    llvm::Function* function = emitter.Emit(Limited(*kernel), prefix + kernel->names.front());
-    for (size_t i = 1; i < kernel->names.size(); ++i) {
-      llvm::GlobalAlias::create(prefix + kernel->names[i], function);
+    const std::string& name = kernel->entries.front().names.front();
+    CheckBudget(name);
+    llvm::Function* shared = kernel->entries.size() == 1 ? nullptr : emitter.EmitShared(kernel->func, prefix + name);
+    for (const KernelEntry& entry : kernel->entries) {
+      const std::string symbol = prefix + entry.names.front();
+      llvm::Function* function =
+          shared == nullptr ? emitter.Emit(kernel->func, symbol) : emitter.EmitEntry(shared, entry.scalars, symbol);
+      for (size_t i = 1; i < entry.names.size(); ++i) llvm::GlobalAlias::create(prefix + entry.names[i], function);
     }
   }
   const std::string cpu = machine->getTargetCPU().str();
@@ -248,10 +148,7 @@ constexpr size_t kMostGroupsOfThread = 8;
 /// Compiles in groups, several at once; the first exception of any is thrown again. Without threads: all as one.
 std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& target, const CodegenOptions& options,
                                        const std::string& prefix, Product product, size_t threads) {
-  std::vector<Kernel> kernels = DistinctKernels(lowered, options);
-  if (threads == 0) {
-    for (Kernel& kernel : kernels) kernel.effort = Effort::kFull;
-  }
+  const std::vector<Kernel> kernels = KernelsToCompile(lowered, options, threads);
   std::vector<std::pair<Effort, std::vector<const Kernel*>>> groups;
   for (const Effort effort : {Effort::kFull, Effort::kQuick, Effort::kLeast}) {
     int64_t nodes = 0;

@@ -264,6 +264,27 @@ llvm::Function* KernelEmitter::Emit(const tir::PrimFunc& func, const std::string
   return function;
 }
 
+llvm::Function* KernelEmitter::EmitShared(const tir::PrimFunc& func, const std::string& symbol) {
+  llvm::Function* shared = Emit(func, symbol + "_shared");
+  shared->setLinkage(llvm::GlobalValue::InternalLinkage);
+  return shared;
+}
+
+llvm::Function* KernelEmitter::EmitEntry(llvm::Function* shared, const std::vector<uint64_t>& scalars,
+                                         const std::string& symbol) {
+  // One more is there for those that read beyond the end of a table (emit_byte_table.cc).
+  std::vector<uint64_t> words = scalars;
+  words.push_back(0);
+  llvm::Constant* data = llvm::ConstantDataArray::get(llvm_, words);
+  auto* memory = new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data,
+                                          symbol + "_scalars");
+  auto* entry = llvm::Function::Create(shared->getFunctionType(), llvm::GlobalValue::ExternalLinkage, symbol, module_);
+  SetFunctionAttributes(entry, target_);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(llvm_, "entry", entry));
+  builder.CreateRet(builder.CreateCall(shared, {entry->getArg(0), entry->getArg(1), memory}));
+  return entry;
+}
+
 llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm::StructType* closure_type,
                                                    const std::vector<const tir::VarNode*>& used) {
   llvm::Type* pointer = builder_.getPtrTy();

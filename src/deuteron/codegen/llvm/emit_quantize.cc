@@ -45,20 +45,27 @@ std::optional<Clamped> FindClamped(DataType to, const PrimExpr& value) {
 
 bool IsWhole(double number) { return std::trunc(number) == number; }
 
-/// A number that is rounded, and has an integer added.
+/// A number that is rounded, and has an integer added, null: none.
 struct Rounded {
   PrimExpr number;
-  double shift = 0;
+  PrimExpr shift;
 };
+
+/// Whether it is an integer of at most 16 bits, as an immediate or where the kernel takes it as an integer.
+bool IsShift(const PrimExpr& expr) {
+  constexpr double kGreatest = 1 << 15;
+  if (const auto* number = expr.as<tir::FloatImmNode>())
+    return IsWhole(number->value) && std::fabs(number->value) <= kGreatest;
+  const auto* cast = expr.as<tir::CastNode>();
+  return cast != nullptr && cast->value->kind == ExprKind::kVar && cast->value.dtype() == DataType::Int(16);
+}
 
 std::optional<Rounded> FindRounded(const PrimExpr& value) {
   static const Op round = Op::Get("tir.round"), nearby = Op::Get("tir.nearbyint");
   Rounded rounded{value};
   if (const auto* sum = value.as<tir::AddNode>()) {
-    const auto* shift = ScalarOf(sum->b).as<tir::FloatImmNode>();
-    constexpr double kGreatestShift = 1 << 15;
-    if (shift == nullptr || !IsWhole(shift->value) || std::fabs(shift->value) > kGreatestShift) return std::nullopt;
-    rounded = {sum->a, shift->value};
+    if (!IsShift(ScalarOf(sum->b))) return std::nullopt;
+    rounded = {sum->a, ScalarOf(sum->b)};
   }
   const auto* call = rounded.number.as<tir::CallNode>();
   if (call == nullptr || !(call->op.same_as(round) || call->op.same_as(nearby))) return std::nullopt;
@@ -82,14 +89,26 @@ class ByteRounder : public VectorOps {
     if (to.is_int() || shift < 0) x = b_.CreateSelect(b_.CreateFCmpORD(x, x), x, Constant(x, -shift));
     llvm::Value* integers = Convert(x);
     if (shift != 0) integers = b_.CreateAdd(integers, Int(integers, static_cast<int64_t>(shift)));
+    return Narrow(to, integers);
+  }
+  /// The same where the run tells the shift, of at most 16 bits, as floating point and as an int32.
+  llvm::Value* Round(DataType to, llvm::Value* x, llvm::Value* shift, llvm::Value* whole_shift, double least,
+                     double greatest) {
+    x = AtMost(x, b_.CreateFSub(Constant(x, greatest), shift));
+    x = AtLeast(x, b_.CreateFSub(Constant(x, least), shift));
+    x = b_.CreateSelect(b_.CreateFCmpORD(x, x), x, b_.CreateFNeg(shift));
+    return Narrow(to, b_.CreateAdd(Convert(x), whole_shift));
+  }
+
+ private:
+  llvm::Value* Narrow(DataType to, llvm::Value* integers) {
     const auto end = [&](const PrimExpr& limit) { return Int(integers, *AsConstInt(limit)); };
     // None is greater: LLVM 19 wants to see that where it has instructions that saturate, as with AVX2.
     if (lanes_ == 8) integers = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, integers, end(MaxValue(to)));
     integers = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, integers, end(MinValue(to)));
-    return b_.CreateTrunc(integers, WithLanes(b_.getInt8Ty(), x));
+    return b_.CreateTrunc(integers, WithLanes(b_.getInt8Ty(), integers));
   }
 
- private:
   llvm::Value* Convert(llvm::Value* x) {
     llvm::Type* type = llvm::FixedVectorType::get(b_.getInt32Ty(), lanes_);
     return InPieces(&b_, {x}, lanes_, [&](const std::vector<llvm::Value*>& piece) -> llvm::Value* {
@@ -114,8 +133,16 @@ llvm::Value* KernelEmitter::EmitCast(const tir::CastNode* op) {
   const bool may_round = rounder.CanRound() && op->dtype.bits() == 8 && op->dtype.lanes() > 1 &&
                          clamped->least <= clamped->greatest && IsWhole(clamped->least) && IsWhole(clamped->greatest);
   if (const auto rounded = may_round ? FindRounded(clamped->number) : std::nullopt) {
-    return rounder.Round(op->dtype.element(), EmitExpr(rounded->number), rounded->shift, clamped->least,
-                         clamped->greatest);
+    const DataType to = op->dtype.element();
+    llvm::Value* number = EmitExpr(rounded->number);
+    if (const auto* cast = rounded->shift.as<tir::CastNode>()) {
+      const int64_t lanes = op->dtype.lanes();
+      llvm::Value* whole = EmitCast(DataType::Int(32), cast->value.dtype(), EmitExpr(cast->value));
+      llvm::Value* shift = EmitCast(DataType::Float(32), DataType::Int(32), whole);
+      return rounder.Round(to, number, Splat(shift, lanes), Splat(whole, lanes), clamped->least, clamped->greatest);
+    }
+    const auto* shift = rounded->shift.as<tir::FloatImmNode>();
+    return rounder.Round(to, number, shift == nullptr ? 0 : shift->value, clamped->least, clamped->greatest);
   }
   llvm::Value* value = EmitExpr(op->value);
   // What NaN becomes LLVM leaves open.

@@ -44,6 +44,10 @@ class KernelEmitter {
 
   /// Adds the kernel of `func` to the module under `symbol`.
   llvm::Function* Emit(const tir::PrimFunc& func, const std::string& symbol);
+  /// Adds what several kernels do, whose entries pass it their scalars.
+  llvm::Function* EmitShared(const tir::PrimFunc& func, const std::string& symbol);
+  /// Adds a kernel that passes scalars of its own to `shared`.
+  llvm::Function* EmitEntry(llvm::Function* shared, const std::vector<uint64_t>& scalars, const std::string& symbol);
 
  private:
   friend class Frame;

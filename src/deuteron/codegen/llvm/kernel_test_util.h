@@ -19,6 +19,7 @@
 #include "deuteron/support/element.h"
 #include "deuteron/support/host_tensor.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
+#include "deuteron/tir/transform/kernel_numbers.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::codegen {
@@ -156,6 +157,13 @@ inline IRModule Lowered(const tir::PrimFunc& func, const Target& target) {
   return module;
 }
 
+/// A lowered kernel that shares the code of `kernel`, all of whose numbers are parameters then. It is not to be run.
+inline tir::PrimFunc OfSameKind(const tir::PrimFunc& kernel) {
+  std::vector<tir::KernelNumber> numbers = tir::TakeNumbers(kernel).numbers;
+  for (tir::KernelNumber& number : numbers) number.bits ^= 3;
+  return tir::WithNumbers(kernel, numbers);
+}
+
 /// Random arguments of a function, and what the interpreter makes of them.
 struct Interpreted {
   std::vector<Tensor> given, expected;
@@ -177,8 +185,8 @@ inline Interpreted Interpret(const tir::PrimFunc& func, const ExprVarMap& dims =
 }
 
 /// `func` lowered and compiled as it is by default, and with accesses checked as a kernel that is too seldom called to
-/// be optimised; every fourth function also as one that is called some times. That of the last call is kept: functions
-/// of open sizes are checked at several.
+/// be optimised; every fourth function also as one that is called some times, every second one by code that it shares.
+/// That of the last call is kept: functions of open sizes are checked at several.
 inline const std::vector<std::pair<std::string, CompiledKernels>>& CompiledWays(const tir::PrimFunc& func,
                                                                                 const Target& target) {
   struct Last {
@@ -198,6 +206,13 @@ inline const std::vector<std::pair<std::string, CompiledKernels>>& CompiledWays(
       {.verify = true, .check_bounds = true, .expected_calls = {{"kernel", 0}}});
   static int functions = 0;
   if (++functions % 4 == 0) add(", in the quick way", {.verify = true, .expected_calls = {{"kernel", 1e12}}});
+  if (functions % 2 == 0 && tir::KernelScalars(func).empty()) {
+    IRModule alike = Lowered(func, target);
+    alike.AddUnique("other", OfSameKind(Downcast<tir::PrimFunc>(alike.Lookup("kernel"))));
+    last->ways.emplace_back(
+        ", by shared code",
+        CompileInMemory(alike, target, {.verify = true, .expected_calls = {{"kernel", 0}, {"other", 0}}}));
+  }
   return last->ways;
 }
 

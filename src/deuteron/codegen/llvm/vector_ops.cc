@@ -37,13 +37,9 @@ Value* VectorOps::CopySign(Value* magnitude, Value* sign) {
 }
 
 /// Comparisons are written so that a NaN fails them and x is kept.
-Value* VectorOps::AtMost(Value* x, double high) {
-  return b_.CreateSelect(b_.CreateFCmpOLT(Constant(x, high), x), Constant(x, high), x);
-}
+Value* VectorOps::AtMost(Value* x, Value* high) { return b_.CreateSelect(b_.CreateFCmpOLT(high, x), high, x); }
 
-Value* VectorOps::AtLeast(Value* x, double low) {
-  return b_.CreateSelect(b_.CreateFCmpOGT(Constant(x, low), x), Constant(x, low), x);
-}
+Value* VectorOps::AtLeast(Value* x, Value* low) { return b_.CreateSelect(b_.CreateFCmpOGT(low, x), low, x); }
 
 Value* VectorOps::IsOdd(Value* count) { return b_.CreateICmpNE(b_.CreateAnd(count, Int(count, 1)), Int(count, 0)); }
 

@@ -29,9 +29,11 @@ class VectorOps {
   llvm::Value* Polynomial(llvm::Value* x, std::span<const double> coefficients);
   llvm::Value* Abs(llvm::Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
   llvm::Value* CopySign(llvm::Value* magnitude, llvm::Value* sign);
-  /// The smaller and the greater of x and a constant, NaN kept: one instruction on x86.
-  llvm::Value* AtMost(llvm::Value* x, double high);
-  llvm::Value* AtLeast(llvm::Value* x, double low);
+  /// The smaller and the greater of x and a number, NaN kept: one instruction on x86.
+  llvm::Value* AtMost(llvm::Value* x, double high) { return AtMost(x, Constant(x, high)); }
+  llvm::Value* AtLeast(llvm::Value* x, double low) { return AtLeast(x, Constant(x, low)); }
+  llvm::Value* AtMost(llvm::Value* x, llvm::Value* high);
+  llvm::Value* AtLeast(llvm::Value* x, llvm::Value* low);
   llvm::Value* Clamp(llvm::Value* x, double low, double high) { return AtMost(AtLeast(x, low), high); }
   /// x^y, given |x|^y, and 1 where |x| is 1 or y is 0.
   llvm::Value* PowOfSigned(llvm::Value* x, llvm::Value* y, llvm::Value* magnitude);
