@@ -79,20 +79,18 @@ TEST(SharedCode, OfOtherExtentsAndScales) {
 }
 
 TEST(SharedCode, OfOtherPlaces) {
-  const auto moved = [](int64_t rows, int64_t groups, int64_t from) {
-    const int64_t columns = 48;
+  const auto regrouped = [](int64_t rows, int64_t groups, int64_t columns) {
     const te::Tensor x = te::Placeholder({I64(rows), I64(columns)}, kFloat, "x");
     const te::Tensor y = te::Compute(
         {I64(rows), I64(columns)},
         [&](const Array<Var>& at) {
-          const PrimExpr row =
-              FloorMod(FloorDiv(at[0], I64(groups)) + FloorMod(at[0], I64(groups)) * I64(from), I64(rows));
-          return x({row, at[1]});
+          return x({FloorDiv(at[0], I64(groups)), at[1]}) - x({FloorMod(at[0], I64(groups)), at[1]});
         },
         "y");
     return InVectors(te::CreatePrimFunc({x, y}));
   };
-  ExpectShared(moved(20, 4, 5), moved(30, 6, 5));
+  ExpectShared(regrouped(20, 5, 48), regrouped(30, 6, 16));
+  ExpectShared(regrouped(49, 7, 24), regrouped(81, 9, 64));
 }
 
 TEST(SharedCode, OfOtherZeroPoints) {
