@@ -6,9 +6,11 @@
 #include <functional>
 
 #include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
 
 namespace deuteron::relax {
 namespace {
@@ -65,6 +67,65 @@ TEST(ComputedData, BroadcastsOperands) {
         ASSERT_EQ(At(result, i), operation(Broadcast(a->data, shape, i), Broadcast(b->data, shape, i))) << i;
       }
     }
+  }
+}
+
+/// Scales or zero points: one, or as many as there are in `count`.
+Constant Parameters(DataType dtype, int64_t count, double first, double step) {
+  const Tensor tensor = count == 0 ? runtime::AllocTensor({}, dtype) : runtime::AllocTensor({count}, dtype);
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    void* at = static_cast<char*>(tensor.data_ptr()) + i * dtype.bytes();
+    const double value = first + static_cast<double>(i) * step;
+    if (dtype.is_float()) {
+      *static_cast<float*>(at) = static_cast<float>(value);
+    } else {
+      StoreInteger(at, dtype, static_cast<int64_t>(value));
+    }
+  }
+  return Constant(tensor);
+}
+
+TEST(ComputedData, QuantizesAndBack) {
+  const Shape shape = {3, 4, 50};
+  for (const DataType type : {DataType::Int(8), DataType::UInt(8)}) {
+    for (const int64_t count : {0, 1, 4}) {
+      SCOPED_TRACE(type.ToString() + " " + std::to_string(count));
+      Constant x = Floats(shape, -18);
+      auto* const numbers = static_cast<float*>(x->data.data_ptr());
+      numbers[7] = std::numeric_limits<float>::quiet_NaN();
+      numbers[8] = std::numeric_limits<float>::infinity();
+      numbers[9] = -numbers[8];
+      const Constant scale = Parameters(DataType::Float(32), count, 0.125, 0.03), zero = Parameters(type, count, 3, 2);
+      const auto step = [&](int64_t i) { return count == 4 ? i / 50 % 4 : 0; };
+      const auto scale_of = [&](int64_t i) { return 0.125F + static_cast<float>(step(i)) * 0.03F; };
+      const auto zero_of = [&](int64_t i) { return static_cast<float>(3 + 2 * step(i)); };
+      const float least = type.is_int() ? -128 : 0, greatest = type.is_int() ? 127 : 255;
+      const Tensor quantized = ComputedData(Downcast<Call>(Quantize(x, scale, zero, 1, type)), shape);
+      ASSERT_TRUE(quantized.defined());
+      ASSERT_EQ(DataType(quantized.dtype()), type);
+      for (int64_t i = 0; i < quantized.numel(); ++i) {
+        const float whole = std::nearbyint(At(x->data, i) / scale_of(i)) + zero_of(i);
+        const float expected = std::isnan(whole) ? 0 : std::min(std::max(whole, least), greatest);
+        EXPECT_EQ(static_cast<float>(LoadInteger(static_cast<const char*>(quantized.data_ptr()) + i, type)), expected);
+      }
+      const Tensor back =
+          ComputedData(Downcast<Call>(Dequantize(Constant(quantized), scale, zero, 1, DataType::Float(32))), shape);
+      ASSERT_TRUE(back.defined());
+      for (int64_t i = 0; i < back.numel(); ++i) {
+        const auto byte = LoadInteger(static_cast<const char*>(quantized.data_ptr()) + i, type);
+        EXPECT_EQ(At(back, i), (static_cast<float>(byte) - zero_of(i)) * scale_of(i));
+      }
+    }
+  }
+  // A bias.
+  const Constant bias = Parameters(DataType::Int(32), 100, -5e8, 12345678),
+                 scales = Parameters(DataType::Float(32), 100, 1e-4, 1e-5);
+  const Tensor floats = ComputedData(
+      Downcast<Call>(Dequantize(bias, scales, Parameters(DataType::Int(32), 0, 0, 0), 0, DataType::Float(32))), {100});
+  ASSERT_TRUE(floats.defined());
+  for (int64_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(At(floats, i),
+              static_cast<float>(static_cast<const int32_t*>(bias->data.data_ptr())[i]) * At(scales->data, i));
   }
 }
 
