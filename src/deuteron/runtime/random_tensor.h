@@ -1,5 +1,5 @@
 /// \file
-/// Random inputs, the same for the same seed on every machine of one standard library.
+/// Random inputs, the same for the same seed, however many threads draw them.
 #pragma once
 
 #include <random>
@@ -9,8 +9,8 @@
 
 namespace deuteron {
 
-/// Floats standard normal (those that std::normal_distribution<double> draws), integers of 32 and 64 bits 0 or 1 (so
-/// that they index), others uniform in [0, 100), booleans 0 or 1. An UnsupportedError for other dtypes.
+/// Floats standard normal, integers of 32 and 64 bits 0 or 1 (so that they index), others uniform in [0, 100), booleans
+/// 0 or 1: of one number of `random`, whatever the shape. An UnsupportedError for other dtypes.
 Tensor RandomTensor(const std::vector<int64_t>& shape, DLDataType dtype, std::mt19937_64* random);
 
 }  // namespace deuteron

@@ -144,6 +144,8 @@ constexpr int64_t kNodesOfGroup = 1500;
 /// threads end that have begun together.
 constexpr size_t kFewestGroupsOfThread = 2;
 constexpr size_t kMostGroupsOfThread = 8;
+/// Of light kernels, to begin and to end is a greater part.
+constexpr size_t kMostLightGroupsOfThread = 3;
 
 /// Compiles in groups, several at once; the first exception of any is thrown again. Without threads: all as one.
 std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& target, const CodegenOptions& options,
@@ -153,10 +155,9 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   for (const Effort effort : {Effort::kFull, Effort::kQuick, Effort::kLeast}) {
     int64_t nodes = 0;
     for (const Kernel& kernel : kernels) nodes += kernel.effort == effort ? kernel.size : 0;
-    size_t count = kFewestGroupsOfThread * threads;
-    if (effort != Effort::kLeast) {
-      count = std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), count, kMostGroupsOfThread * threads);
-    }
+    const size_t most = effort == Effort::kLeast ? kMostLightGroupsOfThread : kMostGroupsOfThread;
+    const size_t count =
+        std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), kFewestGroupsOfThread * threads, most * threads);
     for (auto& group : Partition(kernels, effort, count, threads)) groups.emplace_back(effort, std::move(group));
   }
   // An object without kernels is one, too.
