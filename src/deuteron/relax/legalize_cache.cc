@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op_info.h"
 #include "deuteron/relax/type_analysis.h"
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/parallel.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron::relax {
 namespace {
@@ -130,49 +135,164 @@ bool DefinesSymbols(const Call& legalized, const Call& call, const std::vector<E
 
 }  // namespace
 
-struct LegalizeCache::Impl {
-  std::unordered_multimap<size_t, LegalizedCall> entries;
+namespace {
+
+/// A call and its arguments, tuples opened.
+struct Asked {
+  Call call;
+  std::vector<Expr> leaves;
+  size_t hash;
+
+  explicit Asked(Call asked) : call(std::move(asked)) {
+    for (const Expr& arg : call->args) CollectLeaves(arg, &leaves);
+    hash = HashCall(call, leaves);
+  }
 };
 
-LegalizeCache::LegalizeCache() : impl_(std::make_unique<Impl>()) {}
-LegalizeCache::~LegalizeCache() = default;
-
-Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legalize) {
-  std::vector<Expr> leaves;
-  for (const Expr& arg : call->args) CollectLeaves(arg, &leaves);
-  const size_t hash = HashCall(call, leaves);
-  const auto [begin, end] = impl_->entries.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    const LegalizedCall& entry = it->second;
-    if (!Matches(entry, call, leaves)) continue;
-    Array<Expr> args;
-    args.reserve(static_cast<int64_t>(entry.argument_leaf.size()));
-    for (const size_t leaf : entry.argument_leaf) args.push_back(leaves[leaf]);
-    Array<Expr> call_args = entry.legalized->args;
-    call_args.Set(1, Tuple(std::move(args), ViewCallTIR(entry.legalized).args.ty(), Span()));
-    return Call(entry.legalized->op, std::move(call_args), entry.legalized->attrs, entry.legalized->ty_args,
-                call->span);
-  }
-
-  Expr legalized = legalize(builder, call);
-  if (!IsCallTIR(legalized) || DefinesSymbols(Downcast<Call>(legalized), call, leaves)) return legalized;
-  LegalizedCall entry{call, leaves, Downcast<Call>(legalized), {}};
+/// What is to be remembered of a call that became `legalized`; nothing if that is of no form that others may take.
+std::optional<LegalizedCall> Remembered(const Asked& asked, const Expr& legalized) {
+  if (!IsCallTIR(legalized) || DefinesSymbols(Downcast<Call>(legalized), asked.call, asked.leaves)) return std::nullopt;
+  const std::vector<Expr>& leaves = asked.leaves;
+  LegalizedCall entry{asked.call, leaves, Downcast<Call>(legalized), {}};
   size_t next = 0;  // arguments keep their order: an argument that occurs twice is told apart by it
   for (const Expr& arg : ViewCallTIR(entry.legalized).args->fields) {
     while (next < leaves.size() && !leaves[next].same_as(arg)) ++next;
-    if (next == leaves.size()) return legalized;
+    if (next == leaves.size()) return std::nullopt;
     entry.argument_leaf.push_back(next++);
   }
   // A constant that the kernel does not take has become part of it.
   for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     const bool is_argument =
         std::find(entry.argument_leaf.begin(), entry.argument_leaf.end(), leaf) != entry.argument_leaf.end();
-    if (!is_argument && leaves[leaf]->kind == RelaxKind::kConstant && !IsScalarConstant(leaves[leaf])) return legalized;
+    if (!is_argument && leaves[leaf]->kind == RelaxKind::kConstant && !IsScalarConstant(leaves[leaf])) {
+      return std::nullopt;
+    }
   }
   entry.original = WithoutData(entry.original);
   entry.legalized = WithoutData(entry.legalized);
   for (Expr& leaf : entry.leaves) leaf = WithoutData(leaf);
-  impl_->entries.emplace(hash, std::move(entry));
+  return entry;
+}
+
+/// The call of the remembered kernel by the arguments of another call.
+Expr CallOf(const LegalizedCall& entry, const Asked& asked) {
+  Array<Expr> args;
+  args.reserve(static_cast<int64_t>(entry.argument_leaf.size()));
+  for (const size_t leaf : entry.argument_leaf) args.push_back(asked.leaves[leaf]);
+  Array<Expr> call_args = entry.legalized->args;
+  call_args.Set(1, Tuple(std::move(args), ViewCallTIR(entry.legalized).args.ty(), Span()));
+  return Call(entry.legalized->op, std::move(call_args), entry.legalized->attrs, entry.legalized->ty_args,
+              asked.call->span);
+}
+
+bool IsOfKnownExtents(const Expr& leaf) {
+  const auto* type = leaf.ty().as<TensorTypeNode>();
+  return type != nullptr && type->shape.has_value() && AsConstInts(*type->shape).has_value();
+}
+
+/// A call that was legalised before its turn, and its kernel, which is in no module yet.
+struct LegalizedAhead {
+  LegalizedCall entry;
+  BaseFunc kernel;
+};
+
+/// Nothing if that takes more than one kernel, or fails.
+std::optional<LegalizedAhead> LegalizeAhead(const Asked& asked, Legalize legalize) {
+  try {
+    BlockBuilder builder;
+    builder.BeginScope({});
+    builder.BeginDataflowBlock();
+    const Expr legalized = legalize(builder, asked.call);
+    const bool is_one = builder.EndBlock()->bindings.empty();
+    builder.EndScope();
+    if (!is_one) return std::nullopt;
+    auto entry = Remembered(asked, legalized);
+    if (!entry) return std::nullopt;
+    BaseFunc kernel = builder.module().Lookup(ViewCallTIR(entry->legalized).func);
+    return LegalizedAhead{*std::move(entry), std::move(kernel)};
+  } catch (const ffi::Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+struct LegalizeCache::Impl {
+  std::unordered_multimap<size_t, LegalizedCall> entries;
+  std::unordered_multimap<size_t, LegalizedAhead> ahead;
+
+  const LegalizedCall* Find(const Asked& asked) const {
+    const auto [begin, end] = entries.equal_range(asked.hash);
+    for (auto it = begin; it != end; ++it) {
+      if (Matches(it->second, asked.call, asked.leaves)) return &it->second;
+    }
+    return nullptr;
+  }
+
+  /// Of what was legalised ahead: its kernel comes into the builder's module.
+  const LegalizedCall* TakeAhead(BlockBuilder* builder, const Asked& asked) {
+    const auto [begin, end] = ahead.equal_range(asked.hash);
+    for (auto it = begin; it != end; ++it) {
+      auto& [entry, kernel] = it->second;
+      if (!Matches(entry, asked.call, asked.leaves)) continue;
+      const std::string name(ViewCallTIR(entry.legalized).func->name_hint);
+      Array<Expr> args = entry.legalized->args;
+      args.Set(0, builder->AddFunction(kernel, name));
+      const Call in_module(entry.legalized->op, args, entry.legalized->attrs, entry.legalized->ty_args,
+                           entry.legalized->span);
+      in_module->ty = entry.legalized->ty;
+      entry.legalized = in_module;
+      const LegalizedCall* taken = &entries.emplace(asked.hash, std::move(entry))->second;
+      ahead.erase(it);
+      return taken;
+    }
+    return nullptr;
+  }
+};
+
+LegalizeCache::LegalizeCache() : impl_(std::make_unique<Impl>()) {}
+LegalizeCache::~LegalizeCache() = default;
+
+void LegalizeCache::RunAhead(const std::vector<std::pair<Call, Legalize>>& calls) {
+  std::vector<std::pair<Asked, Legalize>> distinct;
+  std::unordered_multimap<size_t, size_t> known;
+  for (const auto& [call, legalize] : calls) {
+    Asked asked(call);
+    if (!std::all_of(asked.leaves.begin(), asked.leaves.end(), IsOfKnownExtents)) continue;
+    const auto [begin, end] = known.equal_range(asked.hash);
+    const bool is_known = std::any_of(begin, end, [&](const auto& other) {
+      const Asked& before = distinct[other.second].first;
+      return Matches({before.call, before.leaves, Call(), {}}, asked.call, asked.leaves);
+    });
+    if (is_known || impl_->Find(asked) != nullptr) continue;
+    known.emplace(asked.hash, distinct.size());
+    distinct.emplace_back(std::move(asked), legalize);
+  }
+  // For fewer, to begin a thread takes longer, while what compiling needs later is opened by another.
+  constexpr size_t kFewest = 40;
+  if (distinct.size() < kFewest) return;
+  const Target& target = Target::Current();
+  transform::PassContext context = transform::PassContext::Current();
+  context.instruments.clear();
+  std::vector<std::optional<LegalizedAhead>> results(distinct.size());
+  const auto threads = static_cast<size_t>(std::max<int64_t>(1, runtime::UsableThreads()));
+  ForEachInParallel(distinct.size(), threads, [&](size_t i) {
+    const TargetScope of_target(target);
+    const transform::PassContext::Scope of_context(context);
+    results[i] = LegalizeAhead(distinct[i].first, distinct[i].second);
+  });
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i]) impl_->ahead.emplace(distinct[i].first.hash, *std::move(results[i]));
+  }
+}
+
+Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legalize) {
+  const Asked asked(call);
+  const LegalizedCall* known = impl_->Find(asked);
+  if (known == nullptr) known = impl_->TakeAhead(&builder, asked);
+  if (known != nullptr) return CallOf(*known, asked);
+  Expr legalized = legalize(builder, call);
+  if (auto entry = Remembered(asked, legalized)) impl_->entries.emplace(asked.hash, *std::move(entry));
   return legalized;
 }
 

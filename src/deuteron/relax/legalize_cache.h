@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "deuteron/relax/op_info.h"
 
@@ -17,6 +19,9 @@ class LegalizeCache {
   ~LegalizeCache();
   /// What `legalize` makes of `call` (normalised, with types). The call itself if it cannot be legalised.
   Expr Run(BlockBuilder& builder, const Call& call, Legalize legalize);
+  /// Legalises in threads what is likely to be asked for, each call for itself: calls of tensors of known extents that
+  /// become one kernel, which Run then takes. Others are left to Run, and so is what fails.
+  void RunAhead(const std::vector<std::pair<Call, Legalize>>& calls);
   /// The same in a block of its own; `parts` gets what it binds there.
   Expr RunAlone(BlockBuilder& builder, const Call& call, Legalize legalize, Array<Binding>* parts);
 

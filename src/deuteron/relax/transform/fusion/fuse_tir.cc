@@ -10,7 +10,10 @@
 ///
 /// Place: after FuseOps, before schedules. It is a sequence: ExpandTupleArguments and RemoveUnusedParameters
 /// bring arguments to single tensors, the merge follows, DeadCodeElimination removes the kernels it consumed.
+#include <algorithm>
+#include <exception>
 #include <unordered_map>
+#include <vector>
 
 #include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/call_tir.h"
@@ -20,6 +23,8 @@
 #include "deuteron/relax/transform/functions/passes.h"
 #include "deuteron/relax/transform/fusion/kernel_merger.h"
 #include "deuteron/relax/transform/fusion/passes.h"
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/parallel.h"
 
 namespace deuteron::relax {
 namespace {
@@ -97,7 +102,12 @@ void RewriteCalls(const MergedMap& merged, bool compat, IRModule* module) {
   for (auto& [var, func] : changed) module->Update(var, std::move(func));
 }
 
-/// One group after the other, so that none stays beside the kernel that takes its place.
+/// So many groups are merged by threads at once. They stay beside the kernels that take their places no longer than
+/// that.
+constexpr size_t kAtOnce = 64;
+/// For fewer, to begin a thread takes longer, while what compiling needs later is opened by another.
+constexpr size_t kFewest = 40;
+
 void MergePrimitives(IRModule* module, const transform::PassContext& context) {
   const bool compat = transform::AsTVM(context);
   std::vector<GlobalVar> groups;
@@ -106,21 +116,37 @@ void MergePrimitives(IRModule* module, const transform::PassContext& context) {
   }
   MergedMap merged;
   try {
-    for (const GlobalVar& var : groups) {
-      const auto group = Downcast<Function>(module->Lookup(var));
-      const bool side_by_side = group->HasNonzeroAttr(fusion::kSideBySide);
-      fusion::MergedKernel kernel = fusion::MergeKernels(*module, var, group,
-                                                         {.first_region_only = compat,
-                                                          .scalars_before_results = compat,
-                                                          .trust_inplace = compat,
-                                                          .keep_kernels = side_by_side,
-                                                          .side_by_side = side_by_side});
-      if (!kernel.func.defined()) {
-        Report(context, var, kernel.why);
-        continue;
+    for (size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
+      const size_t count = std::min(kAtOnce, groups.size() - begin);
+      std::vector<fusion::MergedKernel> kernels(count);
+      std::vector<std::exception_ptr> errors(count);
+      const auto threads = count < kFewest ? 1 : static_cast<size_t>(std::max<int64_t>(1, runtime::UsableThreads()));
+      ForEachInParallel(count, threads, [&](size_t i) {
+        try {
+          const GlobalVar& var = groups[begin + i];
+          const auto group = Downcast<Function>(module->Lookup(var));
+          const bool side_by_side = group->HasNonzeroAttr(fusion::kSideBySide);
+          kernels[i] = fusion::MergeKernels(*module, var, group,
+                                            {.first_region_only = compat,
+                                             .scalars_before_results = compat,
+                                             .trust_inplace = compat,
+                                             .keep_kernels = side_by_side,
+                                             .side_by_side = side_by_side});
+        } catch (...) {
+          errors[i] = std::current_exception();
+        }
+      });
+      // Those before one that fails are merged.
+      for (size_t i = 0; i < count; ++i) {
+        if (errors[i]) std::rethrow_exception(errors[i]);
+        const GlobalVar& var = groups[begin + i];
+        if (!kernels[i].func.defined()) {
+          Report(context, var, kernels[i].why);
+          continue;
+        }
+        module->Update(var, std::move(kernels[i].func));
+        merged.emplace(var.get(), std::move(kernels[i].inplace_indices));
       }
-      module->Update(var, std::move(kernel.func));
-      merged.emplace(var.get(), std::move(kernel.inplace_indices));
     }
   } catch (...) {
     RewriteCalls(merged, compat, module);

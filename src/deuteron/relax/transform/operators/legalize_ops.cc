@@ -36,6 +36,7 @@ class Legalizer {
   void Run(const GlobalVar& name, const Function& function) {
     function_ = name->name_hint;
     warned_.clear();
+    LegalizeAhead(function);
     builder_.BeginScope(function->params);
     const SeqExpr body = Visit(function->body);
     builder_.EndScope();
@@ -45,6 +46,19 @@ class Legalizer {
   IRModule Finish() { return builder_.Finalize(); }
 
  private:
+  /// The calls of the function's blocks, by threads; its bindings then take what these made, one after the other.
+  void LegalizeAhead(const Function& function) {
+    std::vector<std::pair<Call, Legalize>> calls;
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        const auto* call = BoundValue(binding).as<CallNode>();
+        const Legalize rule = call == nullptr ? nullptr : RuleOf(GetRef<Call>(call));
+        if (rule != nullptr) calls.emplace_back(GetRef<Call>(call), rule);
+      }
+    }
+    cache_.RunAhead(calls);
+  }
+
   SeqExpr Visit(const SeqExpr& seq) {
     Array<BindingBlock> blocks = seq->blocks.Map([this](const BindingBlock& block) { return Visit(block); });
     return blocks.same_as(seq->blocks) ? seq : SeqExpr(std::move(blocks), seq->body, seq->span);
@@ -128,24 +142,38 @@ class Legalizer {
     return visited;
   }
 
+  bool IsSkipped(const Call& call) const {
+    return call->op->kind != RelaxKind::kOp || IsAnyCallTIR(call) || IsCallDPSPacked(call) ||
+           skipped_.count(call->op.get()) != 0;
+  }
+
+  /// Of the operators' table; null for calls that have none, are skipped, or have a custom one.
+  Legalize RuleOf(const Call& call) {
+    if (IsSkipped(call)) return nullptr;
+    const auto op = Downcast<Op>(call->op);
+    if (!custom_.empty() && custom_.count(std::string(op->name)) != 0) return nullptr;
+    auto [it, inserted] = rules_.try_emplace(op.get(), nullptr);
+    if (inserted) {
+      if (const OpInfo* info = FindOpInfo(op)) it->second = info->legalize;
+    }
+    return it->second;
+  }
+
   Expr Legalized(const Call& call) {
+    if (IsSkipped(call)) return call;
     const auto* op = call->op.as<OpNode>();
-    if (op == nullptr || IsAnyCallTIR(call) || IsCallDPSPacked(call) || skipped_.count(op)) return call;
     if (!custom_.empty()) {
       auto it = custom_.find(std::string(op->name));
       if (it != custom_.end()) return it->second(builder_, call);
     }
-    auto [it, inserted] = rules_.try_emplace(op, nullptr);
-    if (inserted) {
-      if (const OpInfo* info = FindOpInfo(GetRef<Op>(op))) it->second = info->legalize;
-    }
-    if (it->second == nullptr) {
+    const Legalize rule = RuleOf(call);
+    if (rule == nullptr) {
       // What calls an external function has nothing to be made of it.
       static const Op call_pure_packed = Op::Get("relax.call_pure_packed");
       if (!call->op.same_as(call_pure_packed)) ReportMissing(GetRef<Op>(op), call->span);
       return call;
     }
-    return cache_.Run(builder_, call, it->second);
+    return cache_.Run(builder_, call, rule);
   }
 
   /// Once for each operator in a function.
