@@ -53,6 +53,15 @@ uint16_t NarrowToHalf(float value) {
   return static_cast<uint16_t>(code | sign);
 }
 
+float WidenHalf(uint16_t code) {
+  const uint32_t magnitude = code & 0x7fffU, sign = (code & 0x8000U) << 16;
+  constexpr uint32_t kInfinity = 0x7c00;
+  // Its exponents are those of float32 less 112; the product is exact, and makes least numbers ordinary ones.
+  uint32_t bits = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112F);
+  if (magnitude >= kInfinity) bits = magnitude == kInfinity ? 0x7f800000 : 0x7fc00000 | (magnitude & 0x3ffU) << 13;
+  return std::bit_cast<float>(bits | sign);
+}
+
 }  // namespace
 
 double FloatFormat::Round(double value) const {
@@ -182,6 +191,14 @@ void NarrowFloats(const float* from, int64_t count, DLDataType dtype, uint16_t* 
     for (int64_t i = 0; i < count; ++i) to[i] = NarrowToBrain(from[i]);
   } else {
     for (int64_t i = 0; i < count; ++i) to[i] = NarrowToHalf(from[i]);
+  }
+}
+
+void WidenFloats(const uint16_t* from, int64_t count, DLDataType dtype, float* to) {
+  if (dtype.code == kDLBfloat) {
+    for (int64_t i = 0; i < count; ++i) to[i] = std::bit_cast<float>(uint32_t{from[i]} << 16);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = WidenHalf(from[i]);
   }
 }
 

@@ -83,6 +83,8 @@ double LoadFloat(const void* data, DLDataType dtype);
 void StoreFloat(void* data, DLDataType dtype, double value);
 /// Rounds float32 numbers to float16 or bfloat16, ties to even; what is too large becomes infinity.
 void NarrowFloats(const float* from, int64_t count, DLDataType dtype, uint16_t* to);
+/// Numbers of float16 or bfloat16 as float32, exactly.
+void WidenFloats(const uint16_t* from, int64_t count, DLDataType dtype, float* to);
 /// Rounds float32 numbers to pairs of bfloat16, the first of each in the lower half: so many, each number `step` behind
 /// the one before. `high` may be null: then all of those are 0.
 void PairBrainFloats(const float* low, const float* high, int64_t step, int64_t count, uint32_t* to);

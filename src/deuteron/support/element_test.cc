@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace deuteron {
@@ -59,6 +60,21 @@ TEST(FloatFormatTest, ArraysAreNarrowedAsSingleNumbersAre) {
     EXPECT_EQ(format->Decode(codes[0]), kInf);
     EXPECT_EQ(format->Decode(codes[1]), -kInf);
     EXPECT_TRUE(std::isnan(format->Decode(codes[2])));
+  }
+}
+
+TEST(FloatFormatTest, ArraysAreWidenedAsSingleNumbersAre) {
+  for (const int dtype : {kDLFloat, kDLBfloat}) {
+    std::vector<uint16_t> codes(1U << 16);
+    std::iota(codes.begin(), codes.end(), uint16_t{0});
+    std::vector<float> wide(codes.size());
+    WidenFloats(codes.data(), static_cast<int64_t>(codes.size()), Type(dtype, 16), wide.data());
+    for (size_t code = 0; code < codes.size(); ++code) {
+      const double expected = FindFloatFormat(Type(dtype, 16))->Decode(static_cast<uint32_t>(code));
+      ASSERT_EQ(std::isnan(wide[code]), std::isnan(expected)) << code;
+      ASSERT_EQ(std::signbit(wide[code]), (code & 0x8000) != 0) << code;
+      if (!std::isnan(expected)) ASSERT_EQ(static_cast<double>(wide[code]), expected) << code;
+    }
   }
 }
 

@@ -201,6 +201,15 @@ Tensor WidenedData(const Constant& constant, DataType dtype) {
   };
   if (dtype == DataType::Int(32)) widen_to(int32_t{});
   if (dtype == DataType::Float(32)) widen_to(float{});
+  if (dtype == DataType::Float(32) && (from == DataType::Float(16) || from == DataType::BFloat16())) {
+    const Tensor data = CompactData(constant);
+    const auto shape = data.shape();
+    result = runtime::AllocTensor({shape.begin(), shape.end()}, dtype);
+    MakeInParallel(data.numel(), data.numel() * static_cast<int64_t>(sizeof(float)), [&](int64_t begin, int64_t end) {
+      const auto* const in = static_cast<const uint16_t*>(data.data_ptr());
+      WidenFloats(in + begin, end - begin, from, static_cast<float*>(result.data_ptr()) + begin);
+    });
+  }
   return result;
 }
 

@@ -27,7 +27,8 @@ Tensor ReshapedData(const Constant& constant, const std::vector<int64_t>& shape)
 Tensor SlicedData(const Constant& constant, const std::vector<int64_t>& begin, const std::vector<int64_t>& shape);
 /// So many of the constant's one element, as relax.full and relax.broadcast_to give them.
 Tensor FilledData(const Constant& constant, const std::vector<int64_t>& shape);
-/// The constant's integers, of at most 32 bits, as int32 or float32. Undefined for others, or to others.
+/// The constant's integers, of at most 32 bits, as int32 or float32; its numbers of float16 or bfloat16 as float32.
+/// Undefined for others, or to others.
 Tensor WidenedData(const Constant& constant, DataType dtype);
 /// A constant's elements as `outer` times `extent` runs of `inner` that lie beside each other: `extent` is that of
 /// `axis`.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -179,21 +180,29 @@ TEST(FilledData, HasTheElementEverywhere) {
   EXPECT_FALSE(FilledData(Constant(Counting({2}, DataType::Float(32))), {4}).defined());
 }
 
-TEST(WidenedData, KeepsEveryIntegerOrRefuses) {
-  for (const DataType from : {DataType::Int(8), DataType::UInt(8), DataType::Int(16), DataType::UInt(16),
-                              DataType::Int(32), DataType::Int(64), DataType::Float(16), DataType::Float(32)}) {
+TEST(WidenedData, KeepsEveryNumberOrRefuses) {
+  for (const DataType from :
+       {DataType::Int(8), DataType::UInt(8), DataType::Int(16), DataType::UInt(16), DataType::Int(32),
+        DataType::Int(64), DataType::Float(16), DataType::BFloat16(), DataType::Float(32)}) {
     const Tensor data = Counting({3, 5, 101}, from);
     for (const DataType to : {DataType::Int(32), DataType::Float(32), DataType::Int(64)}) {
       const Tensor result = WidenedData(Constant(data), to);
-      const bool is_known = from.is_integer() && from.bits() <= 32 && to.bits() == 32;
+      const bool is_narrow = from.bits() == 16 && !from.is_integer();
+      const bool is_known =
+          is_narrow ? to == DataType::Float(32) : from.is_integer() && from.bits() <= 32 && to.bits() == 32;
       ASSERT_EQ(result.defined(), is_known) << from.ToString() << " to " << to.ToString();
       if (!is_known) continue;
       EXPECT_EQ(DataType(result.dtype()), to);
       ASSERT_EQ(result.numel(), data.numel());
       for (int64_t i = 0; i < data.numel(); ++i) {
         const char* const element = static_cast<const char*>(data.data_ptr()) + i * ElementBytes(from);
-        const int64_t value = LoadInteger(element, from);
         const auto* const out = static_cast<const char*>(result.data_ptr()) + i * 4;
+        if (is_narrow) {
+          const double value = LoadFloat(element, from), got = LoadFloat(out, to);
+          EXPECT_TRUE(got == value || (std::isnan(got) && std::isnan(value))) << value << " and " << got;
+          continue;
+        }
+        const int64_t value = LoadInteger(element, from);
         if (to.is_float()) {
           EXPECT_EQ(LoadFloat(out, to), static_cast<double>(static_cast<float>(value)));
         } else {

@@ -80,9 +80,10 @@ Constant WeightPrecision::Widened(const Constant& weight, double rows) {
   const Tensor given = CompactData(weight);
   const auto shape = weight->data.shape();
   Tensor wide = runtime::AllocTensor({shape.begin(), shape.end()}, DataType::Float(32));
-  const auto* from = static_cast<const uint8_t*>(given.data_ptr());
+  const auto* from = static_cast<const uint16_t*>(given.data_ptr());
   auto* to = static_cast<float*>(wide.data_ptr());
-  for (int64_t i = 0; i < elements; ++i) to[i] = static_cast<float>(LoadFloat(from + i * narrow.bytes(), narrow));
+  MakeInParallel(elements, wide_bytes,
+                 [&](int64_t begin, int64_t end) { WidenFloats(from + begin, end - begin, narrow, to + begin); });
   it->second = Constant(std::move(wide), weight->span);
   LetGoOfData(weight);
   return it->second;
