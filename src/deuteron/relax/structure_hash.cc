@@ -82,7 +82,8 @@ class StructureHasher : public ExprVisitor {
     if (!type.defined()) return;
     Mix(static_cast<uint64_t>(type->kind));
     if (const auto* tensor = type.as<TensorTypeNode>()) {
-      Mix(static_cast<uint64_t>(tensor->dtype.code() * 65536 + tensor->dtype.bits()));
+      Mix(static_cast<uint64_t>(tensor->dtype.code()));
+      Mix(static_cast<uint64_t>(tensor->dtype.bits()));
       if (tensor->shape.has_value()) MixExtents(*tensor->shape);
     } else if (const auto* tuple = type.as<TupleTypeNode>()) {
       for (const Type& field : tuple->fields) MixType(field);

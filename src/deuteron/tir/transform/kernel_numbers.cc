@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "deuteron/ir/expr_kind.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/support/pointer_map.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
