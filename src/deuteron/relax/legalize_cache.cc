@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -133,10 +134,6 @@ bool DefinesSymbols(const Call& legalized, const Call& call, const std::vector<E
   return std::any_of(used.begin(), used.end(), [&](const tir::Var& var) { return known.count(var.get()) == 0; });
 }
 
-}  // namespace
-
-namespace {
-
 /// A call and its arguments, tuples opened.
 struct Asked {
   Call call;
@@ -190,6 +187,16 @@ bool IsOfKnownExtents(const Expr& leaf) {
   return type != nullptr && type->shape.has_value() && AsConstInts(*type->shape).has_value();
 }
 
+/// What `legalize` makes in a block of its own; `parts` gets what it binds there.
+Expr InBlockOfItsOwn(BlockBuilder* builder, const std::function<Expr()>& legalize, Array<Binding>* parts) {
+  builder->BeginScope({});
+  builder->BeginDataflowBlock();
+  const Expr legal = legalize();
+  *parts = builder->EndBlock()->bindings;
+  builder->EndScope();
+  return legal;
+}
+
 /// A call that was legalised before its turn, and its kernel, which is in no module yet.
 struct LegalizedAhead {
   LegalizedCall entry;
@@ -200,12 +207,10 @@ struct LegalizedAhead {
 std::optional<LegalizedAhead> LegalizeAhead(const Asked& asked, Legalize legalize) {
   try {
     BlockBuilder builder;
-    builder.BeginScope({});
-    builder.BeginDataflowBlock();
-    const Expr legalized = legalize(builder, asked.call);
-    const bool is_one = builder.EndBlock()->bindings.empty();
-    builder.EndScope();
-    if (!is_one) return std::nullopt;
+    Array<Binding> parts;
+    const Expr legalized = InBlockOfItsOwn(
+        &builder, [&] { return legalize(builder, asked.call); }, &parts);
+    if (!parts.empty()) return std::nullopt;
     auto entry = Remembered(asked, legalized);
     if (!entry) return std::nullopt;
     BaseFunc kernel = builder.module().Lookup(ViewCallTIR(entry->legalized).func);
@@ -254,6 +259,9 @@ LegalizeCache::LegalizeCache() : impl_(std::make_unique<Impl>()) {}
 LegalizeCache::~LegalizeCache() = default;
 
 void LegalizeCache::RunAhead(const std::vector<std::pair<Call, Legalize>>& calls) {
+  // For fewer, to begin a thread takes longer, while what compiling needs later is opened by another.
+  constexpr size_t kFewest = 40;
+  if (calls.size() < kFewest) return;
   std::vector<std::pair<Asked, Legalize>> distinct;
   std::unordered_multimap<size_t, size_t> known;
   for (const auto& [call, legalize] : calls) {
@@ -268,15 +276,12 @@ void LegalizeCache::RunAhead(const std::vector<std::pair<Call, Legalize>>& calls
     known.emplace(asked.hash, distinct.size());
     distinct.emplace_back(std::move(asked), legalize);
   }
-  // For fewer, to begin a thread takes longer, while what compiling needs later is opened by another.
-  constexpr size_t kFewest = 40;
   if (distinct.size() < kFewest) return;
   const Target& target = Target::Current();
   transform::PassContext context = transform::PassContext::Current();
   context.instruments.clear();
   std::vector<std::optional<LegalizedAhead>> results(distinct.size());
-  const auto threads = static_cast<size_t>(std::max<int64_t>(1, runtime::UsableThreads()));
-  ForEachInParallel(distinct.size(), threads, [&](size_t i) {
+  ForEachInParallel(distinct.size(), static_cast<size_t>(runtime::UsableThreads()), [&](size_t i) {
     const TargetScope of_target(target);
     const transform::PassContext::Scope of_context(context);
     results[i] = LegalizeAhead(distinct[i].first, distinct[i].second);
@@ -297,12 +302,8 @@ Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legali
 }
 
 Expr LegalizeCache::RunAlone(BlockBuilder& builder, const Call& call, Legalize legalize, Array<Binding>* parts) {
-  builder.BeginScope({});
-  builder.BeginDataflowBlock();
-  const Expr legal = Run(builder, call, legalize);
-  *parts = builder.EndBlock()->bindings;
-  builder.EndScope();
-  return legal;
+  return InBlockOfItsOwn(
+      &builder, [&] { return Run(builder, call, legalize); }, parts);
 }
 
 }  // namespace deuteron::relax

@@ -1,33 +1,25 @@
 #include "deuteron/relax/structure_hash.h"
 
 #include <cstring>
-#include <functional>
 #include <string_view>
 
 #include "deuteron/relax/functor.h"
-#include "deuteron/support/pointer_map.h"
+#include "deuteron/support/occurrence_hash.h"
 
 namespace deuteron::relax {
 namespace {
 
-uint64_t Mixed(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
-  return hash ^ hash >> 29;
-}
-
-uint64_t HashText(std::string_view text) { return std::hash<std::string_view>()(text); }
-
 class StructureHasher : public ExprVisitor {
  public:
   void Visit(const Function& func) { VisitFunction_(func.get()); }
-  uint64_t hash() const { return hash_; }
+  uint64_t hash() const { return hash_.value(); }
 
  protected:
   void VisitExpr(const Expr& expr) override {
     Mix(static_cast<uint64_t>(expr->kind));
     ExprVisitor::VisitExpr(expr);
   }
-  void VisitVar_(const VarNode* op) override { Mix(NumberOf(op)); }
+  void VisitVar_(const VarNode* op) override { hash_.MixOccurrence(op); }
   void VisitGlobalVar_(const GlobalVarNode* op) override { MixText(op->name_hint); }
   void VisitConstant_(const ConstantNode* op) override { Mix(DataHash(op->data)); }
   void VisitTuple_(const TupleNode* op) override {
@@ -54,20 +46,13 @@ class StructureHasher : public ExprVisitor {
   }
   void VisitOp_(const OpNode* op) override { Mix(static_cast<uint64_t>(op->index)); }
   void VisitVarDef(const Var& var) override {
-    Mix(NumberOf(var.get()));
+    hash_.MixOccurrence(var.get());
     MixType(var.ty());
   }
 
  private:
-  void Mix(uint64_t value) { hash_ = Mixed(hash_, value); }
+  void Mix(uint64_t value) { hash_.Mix(value); }
   void MixText(const String& text) { Mix(HashText({text.data(), text.size()})); }
-
-  /// Variables in the order of their first occurrence.
-  uint64_t NumberOf(const Object* definition) {
-    const auto [number, is_new] = numbers_.Insert(definition);
-    if (is_new) *number = numbers_.size();
-    return *number;
-  }
 
   /// What is no number counts as one alike: it may be written by other variables.
   void MixExtent(const PrimExpr& extent) {
@@ -90,8 +75,7 @@ class StructureHasher : public ExprVisitor {
     }
   }
 
-  uint64_t hash_ = 0;
-  PointerMap<uint64_t> numbers_;
+  OccurrenceHash hash_;
 };
 
 }  // namespace
@@ -105,21 +89,25 @@ uint64_t StructureHash(const Function& func) {
 uint64_t DataHash(const Tensor& tensor) {
   constexpr size_t kSamples = 64;
   size_t count = 1;
-  uint64_t hash = static_cast<uint64_t>(tensor.ndim());
+  OccurrenceHash hash;
+  hash.Mix(static_cast<uint64_t>(tensor.ndim()));
   for (const int64_t extent : tensor.shape()) {
     count *= static_cast<size_t>(extent);
-    hash = Mixed(hash, static_cast<uint64_t>(extent));
+    hash.Mix(static_cast<uint64_t>(extent));
   }
   const std::string_view bytes(static_cast<const char*>(tensor.data_ptr()),
                                count * static_cast<size_t>(DataType(tensor.dtype()).bytes()));
-  if (bytes.size() <= kSamples * sizeof(uint64_t)) return Mixed(hash, HashText(bytes));
+  if (bytes.size() <= kSamples * sizeof(uint64_t)) {
+    hash.Mix(HashText(bytes));
+    return hash.value();
+  }
   const size_t step = (bytes.size() - sizeof(uint64_t)) / (kSamples - 1);
   for (size_t i = 0; i < kSamples; ++i) {
     uint64_t word = 0;
     std::memcpy(&word, bytes.data() + i * step, sizeof(word));
-    hash = Mixed(hash, word);
+    hash.Mix(word);
   }
-  return hash;
+  return hash.value();
 }
 
 }  // namespace deuteron::relax

@@ -57,7 +57,7 @@ void FillInParts(int64_t count, const std::function<void(int64_t begin, int64_t 
     (*static_cast<const std::function<void(int64_t, int64_t)>*>(closure))(begin, end);
     return 0;
   };
-  runtime::ParallelFor(static_cast<int>(runtime::UsableThreads()), count, kPart, body,
+  runtime::ParallelFor(runtime::UsableThreads(), count, kPart, body,
                        const_cast<std::function<void(int64_t, int64_t)>*>(&fill));
 }
 
@@ -78,7 +78,7 @@ Tensor RandomTensor(const std::vector<int64_t>& shape, DLDataType dtype, std::mt
   if (dtype.code == kDLBool) {
     fill(static_cast<uint8_t*>(data), below(2));
   } else if (const FloatFormat* format = FindFloatFormat(dtype)) {
-    const int64_t bytes = (dtype.bits * dtype.lanes + 7) / 8;
+    const int64_t bytes = ElementBytes(dtype);
     FillInParts(tensor.numel(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         StoreFloat(static_cast<char*>(data) + i * bytes, dtype, format->Round(NormalOf(BitsAt(key, i))));

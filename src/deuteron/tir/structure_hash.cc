@@ -1,10 +1,9 @@
 #include "deuteron/tir/structure_hash.h"
 
 #include <bit>
-#include <functional>
 #include <string_view>
 
-#include "deuteron/support/pointer_map.h"
+#include "deuteron/support/occurrence_hash.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -19,7 +18,7 @@ class StructureHasher : public StmtExprVisitor {
       if (const auto buffer = func->buffer_map.Get(param)) MixBuffer(*buffer);
     }
     VisitStmt(func->body);
-    return hash_;
+    return hash_.value();
   }
 
   void VisitStmt(const Stmt& stmt) override {
@@ -32,7 +31,7 @@ class StructureHasher : public StmtExprVisitor {
   }
 
  protected:
-  void VisitVar_(const VarNode* op) override { Mix(NumberOf(op)); }
+  void VisitVar_(const VarNode* op) override { hash_.MixOccurrence(op); }
   void VisitImm_(const PrimExprNode* op) override {
     if (op->kind == ExprKind::kIntImm) {
       Mix(static_cast<uint64_t>(static_cast<const IntImmNode*>(op)->value));
@@ -85,10 +84,7 @@ class StructureHasher : public StmtExprVisitor {
            static_cast<uint64_t>(static_cast<uint32_t>(dtype.lanes())) << 9;
   }
 
-  void Mix(uint64_t value) {
-    hash_ = (hash_ ^ value) * 0x9E3779B97F4A7C15ULL;
-    hash_ ^= hash_ >> 29;
-  }
+  void Mix(uint64_t value) { hash_.Mix(value); }
 
   /// In any order.
   void MixEntries(const Map<String, Any>& entries) {
@@ -105,27 +101,16 @@ class StructureHasher : public StmtExprVisitor {
     }
     Mix(sum);
   }
-  static uint64_t HashText(const String& text) {
-    return std::hash<std::string_view>()(std::string_view(text.data(), text.size()));
-  }
+  static uint64_t HashText(const String& text) { return deuteron::HashText({text.data(), text.size()}); }
 
-  /// Variables and buffers in the order of their first occurrence.
-  uint64_t NumberOf(const Object* definition) {
-    const auto [number, is_new] = numbers_.Insert(definition);
-    if (is_new) *number = numbers_.size();
-    return *number;
-  }
   void MixBuffer(const Buffer& buffer) {
-    const size_t known = numbers_.size();
-    Mix(NumberOf(buffer.get()));
-    if (numbers_.size() == known) return;
+    if (!hash_.MixOccurrence(buffer.get())) return;
     Mix(CodeOf(buffer->dtype));
     for (const PrimExpr& extent : buffer->shape) VisitExpr(extent);
     Mix(HashText(buffer->scope));
   }
 
-  uint64_t hash_ = 0;
-  PointerMap<uint64_t> numbers_;
+  OccurrenceHash hash_;
 };
 
 }  // namespace

@@ -181,7 +181,7 @@ Tensor FilledData(const Constant& constant, const std::vector<int64_t>& shape) {
 Tensor WidenedData(const Constant& constant, DataType dtype) {
   const DataType from(constant->data.dtype());
   Tensor result;
-  const auto widen = [&]<typename To, typename From>(To, From) {
+  const auto widen = [&]<typename To, typename From>(To, From, const auto& convert) {
     const Tensor data = sizeof(From) == 1 ? ContiguousData(constant) : CompactData(constant);
     const auto shape = data.shape();
     result = runtime::AllocTensor({shape.begin(), shape.end()}, dtype);
@@ -189,26 +189,22 @@ Tensor WidenedData(const Constant& constant, DataType dtype) {
     MakeInParallel(data.numel(), data.numel() * static_cast<int64_t>(sizeof(To)), [&](int64_t begin, int64_t end) {
       const auto* const in = reinterpret_cast<const From*>(bytes);
       auto* const out = static_cast<To*>(result.data_ptr());
-      std::copy(in + begin, in + end, out + begin);
+      convert(in + begin, end - begin, out + begin);
     });
   };
   const auto widen_to = [&](auto to) {
-    if (from == DataType::Int(8)) widen(to, int8_t{});
-    if (from == DataType::UInt(8)) widen(to, uint8_t{});
-    if (from == DataType::Int(16)) widen(to, int16_t{});
-    if (from == DataType::UInt(16)) widen(to, uint16_t{});
-    if (from == DataType::Int(32)) widen(to, int32_t{});
+    const auto copy = [](const auto* in, int64_t count, auto* out) { std::copy_n(in, count, out); };
+    if (from == DataType::Int(8)) widen(to, int8_t{}, copy);
+    if (from == DataType::UInt(8)) widen(to, uint8_t{}, copy);
+    if (from == DataType::Int(16)) widen(to, int16_t{}, copy);
+    if (from == DataType::UInt(16)) widen(to, uint16_t{}, copy);
+    if (from == DataType::Int(32)) widen(to, int32_t{}, copy);
   };
   if (dtype == DataType::Int(32)) widen_to(int32_t{});
   if (dtype == DataType::Float(32)) widen_to(float{});
   if (dtype == DataType::Float(32) && (from == DataType::Float(16) || from == DataType::BFloat16())) {
-    const Tensor data = CompactData(constant);
-    const auto shape = data.shape();
-    result = runtime::AllocTensor({shape.begin(), shape.end()}, dtype);
-    MakeInParallel(data.numel(), data.numel() * static_cast<int64_t>(sizeof(float)), [&](int64_t begin, int64_t end) {
-      const auto* const in = static_cast<const uint16_t*>(data.data_ptr());
-      WidenFloats(in + begin, end - begin, from, static_cast<float*>(result.data_ptr()) + begin);
-    });
+    widen(float{}, uint16_t{},
+          [&](const uint16_t* in, int64_t count, float* out) { WidenFloats(in, count, from, out); });
   }
   return result;
 }

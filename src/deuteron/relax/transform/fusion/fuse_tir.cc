@@ -108,6 +108,17 @@ constexpr size_t kAtOnce = 64;
 /// For fewer, to begin a thread takes longer, while what compiling needs later is opened by another.
 constexpr size_t kFewest = 40;
 
+fusion::MergedKernel MergeGroup(const IRModule& module, const GlobalVar& var, bool compat) {
+  const auto group = Downcast<Function>(module.Lookup(var));
+  const bool side_by_side = group->HasNonzeroAttr(fusion::kSideBySide);
+  return fusion::MergeKernels(module, var, group,
+                              {.first_region_only = compat,
+                               .scalars_before_results = compat,
+                               .trust_inplace = compat,
+                               .keep_kernels = side_by_side,
+                               .side_by_side = side_by_side});
+}
+
 void MergePrimitives(IRModule* module, const transform::PassContext& context) {
   const bool compat = transform::AsTVM(context);
   std::vector<GlobalVar> groups;
@@ -120,18 +131,10 @@ void MergePrimitives(IRModule* module, const transform::PassContext& context) {
       const size_t count = std::min(kAtOnce, groups.size() - begin);
       std::vector<fusion::MergedKernel> kernels(count);
       std::vector<std::exception_ptr> errors(count);
-      const auto threads = count < kFewest ? 1 : static_cast<size_t>(std::max<int64_t>(1, runtime::UsableThreads()));
+      const auto threads = count < kFewest ? size_t{1} : static_cast<size_t>(runtime::UsableThreads());
       ForEachInParallel(count, threads, [&](size_t i) {
         try {
-          const GlobalVar& var = groups[begin + i];
-          const auto group = Downcast<Function>(module->Lookup(var));
-          const bool side_by_side = group->HasNonzeroAttr(fusion::kSideBySide);
-          kernels[i] = fusion::MergeKernels(*module, var, group,
-                                            {.first_region_only = compat,
-                                             .scalars_before_results = compat,
-                                             .trust_inplace = compat,
-                                             .keep_kernels = side_by_side,
-                                             .side_by_side = side_by_side});
+          kernels[i] = MergeGroup(*module, groups[begin + i], compat);
         } catch (...) {
           errors[i] = std::current_exception();
         }

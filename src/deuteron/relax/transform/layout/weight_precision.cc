@@ -77,14 +77,7 @@ Constant WeightPrecision::Widened(const Constant& weight, double rows) {
   if (TilesOfRows(count, rows) <= 1 || Pays(narrow, count, rows)) return weight;
   auto [it, inserted] = held_.try_emplace(weight.get(), weight);
   if (!inserted) return it->second;
-  const Tensor given = CompactData(weight);
-  const auto shape = weight->data.shape();
-  Tensor wide = runtime::AllocTensor({shape.begin(), shape.end()}, DataType::Float(32));
-  const auto* from = static_cast<const uint16_t*>(given.data_ptr());
-  auto* to = static_cast<float*>(wide.data_ptr());
-  MakeInParallel(elements, wide_bytes,
-                 [&](int64_t begin, int64_t end) { WidenFloats(from + begin, end - begin, narrow, to + begin); });
-  it->second = Constant(std::move(wide), weight->span);
+  it->second = Constant(WidenedData(weight, DataType::Float(32)), weight->span);
   LetGoOfData(weight);
   return it->second;
 }
