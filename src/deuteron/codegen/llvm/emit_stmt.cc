@@ -1,5 +1,6 @@
 /// \file
 /// Statements, all but parallel loops.
+#include <algorithm>
 #include <unordered_set>
 
 #include "deuteron/codegen/llvm/emitter.h"
@@ -14,6 +15,9 @@ namespace {
 
 /// Copies of a statement that nested unrolled loops may make together; beyond, LLVM decides.
 constexpr int64_t kMaxUnrolledCopies = 1024;
+
+/// Of a loop that repeats more often it makes no difference to what surrounds it how often.
+constexpr int64_t kMostRepeats = 4096;
 
 /// Whether the code of `stmt` is vectors already, so that LLVM need not look for some.
 bool HasVectors(const tir::Stmt& stmt) {
@@ -231,16 +235,16 @@ void KernelEmitter::EmitLoop(const tir::ForNode* op) {
     return;
   }
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
-  EmitSerialLoop(op->loop_var, begin, end, op, constant.has_value());
+  EmitSerialLoop(op->loop_var, begin, end, op, constant);
 }
 
 void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
-                                   bool not_empty) {
+                                   std::optional<int64_t> trips) {
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   const std::string name(var->name_hint);
   auto* body = llvm::BasicBlock::Create(llvm_, name + ".loop", frame_->function);
   auto* after = llvm::BasicBlock::Create(llvm_, name + ".end", frame_->function);
-  if (not_empty) {
+  if (trips) {
     builder_.CreateBr(body);
   } else {
     builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), body, after);
@@ -254,9 +258,15 @@ void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm
   phi->addIncoming(next, builder_.GetInsertBlock());
   // In steps of one from less than the end, it meets that, and the number that is there anyway is all the test needs.
   // Of lengths that the run tells LLVM learns more from what is less.
-  llvm::Value* again = not_empty ? builder_.CreateICmpNE(next, end) : builder_.CreateICmpSLT(next, end);
+  llvm::Value* again = trips ? builder_.CreateICmpNE(next, end) : builder_.CreateICmpSLT(next, end);
   llvm::BranchInst* back = builder_.CreateCondBr(again, body, after);
   back->setMetadata(llvm::LLVMContext::MD_loop, LoopMetadata(llvm_, op));
+  if (trips) {
+    // Which loop's values to keep in registers is decided by how often each block runs; without this LLVM takes any two
+    // short loops in each other, of an epilogue say, to run more often than the steps of a long sum.
+    const auto repeats = static_cast<uint32_t>(std::clamp<int64_t>(*trips - 1, 1, kMostRepeats));
+    back->setMetadata(llvm::LLVMContext::MD_prof, llvm::MDBuilder(llvm_).createBranchWeights(repeats, 1));
+  }
   builder_.SetInsertPoint(after);
 }
 

@@ -112,8 +112,9 @@ class KernelEmitter {
   void EmitStmt(const tir::Stmt& stmt);
   void EmitFor(const tir::ForNode* op);
   void EmitLoop(const tir::ForNode* op);
+  /// `trips` if that is known, and then not 0.
   void EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
-                      bool not_empty);
+                      std::optional<int64_t> trips);
   void EmitIf(const tir::IfThenElseNode* op);
   void EmitWhile(const tir::WhileNode* op);
   void EmitAssert(const tir::AssertStmtNode* op);
