@@ -1,6 +1,8 @@
 #include "deuteron/codegen/llvm/vector_float.h"
 
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "deuteron/codegen/llvm/vector_tables.h"
@@ -9,24 +11,31 @@ namespace deuteron::codegen {
 
 using llvm::Value;
 
-/// In two steps, so that 2^n itself need not be a normal number.
-Value* FloatMath::Scale(Value* x, Value* n) {
-  Value* half = b_.CreateAShr(n, Int(x, 1));
-  return b_.CreateFMul(b_.CreateFMul(x, PowerOfTwo(half)), PowerOfTwo(b_.CreateSub(n, half)));
-}
+namespace {
+
+/// Of a float32's exponent.
+constexpr int kExponentBias = 127;
+/// Of a power that Scale takes apart.
+constexpr int kScaleBias = 2 * kExponentBias;
+constexpr double kTwoTo64 = 18446744073709551616.0;
+
+}  // namespace
 
 /// Adding 1.5 * 2^23 leaves the rounded integer in the low bits of the mantissa.
-FloatMath::Split FloatMath::Nearest(Value* x) {
-  Value* magic = Constant(x, 12582912.0);
-  Value* shifted = b_.CreateFAdd(x, magic);
-  Value* whole = b_.CreateFSub(shifted, magic);
-  Value* bits = b_.CreateBitCast(shifted, IntType(x));
-  return {b_.CreateSub(bits, Int(x, 0x4b400000)), whole};
+FloatMath::Rounded FloatMath::Round(Value* x, double scale, int bias) {
+  Value* magic = Constant(x, 12582912.0 + bias);
+  Value* shifted = Fma(x, Constant(x, scale), magic);
+  return {shifted, b_.CreateFSub(shifted, magic)};
+}
+
+/// What is left of the magic number goes with the bits that are shifted out.
+Value* FloatMath::Power(const Rounded& n) {
+  return b_.CreateBitCast(b_.CreateShl(Bits(n.shifted), Int(n.shifted, 23)), n.shifted->getType());
 }
 
 /// x = n ln 2 + r, ln 2 in two parts.
-FloatMath::Reduced FloatMath::ReduceByLn2(Value* x) {
-  const Split n = Nearest(b_.CreateFMul(x, Constant(x, 1.44269504088896341)));
+FloatMath::Reduced FloatMath::ReduceByLn2(Value* x, int bias) {
+  const Rounded n = Round(x, 1.44269504088896341, bias);
   Value* r = Fma(n.whole, Constant(x, -0.693359375), x);
   return {n, Fma(n.whole, Constant(x, 2.12194440e-4), r)};
 }
@@ -34,25 +43,29 @@ FloatMath::Reduced FloatMath::ReduceByLn2(Value* x) {
 /// exp(r) - 1 of a reduced r.
 Value* FloatMath::ExpMinusOne(Value* r) { return Fma(b_.CreateFMul(r, r), Polynomial(r, kExp), r); }
 
-Value* FloatMath::PowerOfTwo(Value* n) {
-  return b_.CreateBitCast(b_.CreateAdd(b_.CreateShl(n, llvm::ConstantInt::get(n->getType(), 23)),
-                                       llvm::ConstantInt::get(n->getType(), 0x3f800000)),
-                          WithLanes(b_.getFloatTy(), n));
+/// By 2^(n + 64) and then 2^-64 of negative x, of others the other way round, so that both are normal numbers; the
+/// exponent of the former is what the exponent of the latter leaves of n.
+Value* FloatMath::Scale(Value* mantissa, const Rounded& n, Value* x) {
+  Value* far = Constant(x, kTwoTo64);
+  Value* near = Constant(x, 1 / kTwoTo64);
+  Value* second = b_.CreateSelect(b_.CreateICmpSLT(Bits(x), Int(x, 0)), near, far);
+  Value* first = b_.CreateBitCast(b_.CreateSub(Bits(Power(n)), Bits(second)), x->getType());
+  return b_.CreateFMul(b_.CreateFMul(mantissa, first), second);
 }
 
 Value* FloatMath::Exp(Value* x) {
-  const Reduced reduced = ReduceByLn2(Clamp(x, -104.5, 89.0));
-  return Scale(b_.CreateFAdd(ExpMinusOne(reduced.r), Constant(x, 1.0)), reduced.n.integer);
+  x = Clamp(x, -104.5, 89.0);
+  const Reduced reduced = ReduceByLn2(x, kScaleBias);
+  return Scale(b_.CreateFAdd(ExpMinusOne(reduced.r), Constant(x, 1.0)), reduced.n, x);
 }
 
 Value* FloatMath::Exp2(Value* x) {
   x = Clamp(x, -151.0, 129.0);
-  const Split n = Nearest(x);
-  Value* r = b_.CreateFSub(x, n.whole);
-  Value* q = Polynomial(r, std::initializer_list<double>{6.931471825e-01, 2.402265072e-01, 5.550324172e-02,
-                                                         9.618003853e-03, 1.340165501e-03, 1.547655993e-04});
-  return Scale(Fma(r, q, Constant(x, 1.0)), n.integer);
+  const Rounded n = Round(x, 1.0, kScaleBias);
+  return Scale(Exp2OfFraction(b_.CreateFSub(x, n.whole)), n, x);
 }
+
+Value* FloatMath::Exp2OfFraction(Value* r) { return Fma(r, Polynomial(r, kExp2), Constant(r, 1.0)); }
 
 FloatMath::Mantissa FloatMath::Decompose(Value* x) {
   Value* denormal = b_.CreateFCmpOLT(x, Constant(x, 1.17549435e-38));
@@ -113,22 +126,28 @@ Value* FloatMath::Log10(Value* x) {
 
 /// e / (e + 2), e = exp(2|x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1).
 Value* FloatMath::Tanh(Value* x) {
-  const Reduced reduced = ReduceByLn2(b_.CreateFMul(AtMost(Abs(x), 10.0), Constant(x, 2.0)));
-  Value* power = PowerOfTwo(reduced.n.integer);
+  Value* magnitude = AtMost(Abs(x), 10.0);
+  const Reduced reduced = ReduceByLn2(b_.CreateFAdd(magnitude, magnitude), kExponentBias);
+  Value* power = Power(reduced.n);
   Value* e = Fma(power, ExpMinusOne(reduced.r), b_.CreateFSub(power, Constant(x, 1.0)));
   return CopySign(b_.CreateFDiv(e, b_.CreateFAdd(e, Constant(x, 2.0))), x);
 }
 
-/// Of exp(-|x|), which does not overflow, so that small results keep their bits.
+/// s / (s + s exp(-x)), s = 2^-64: s exp(-x) is a normal number wherever it is seen, and the quotient is rounded once where
+/// it is not. -x = n ln 2 - r.
 Value* FloatMath::Sigmoid(Value* x) {
-  const Reduced reduced = ReduceByLn2(AtLeast(b_.CreateFNeg(Abs(x)), -104.5));
-  Value* one = Constant(x, 1.0);
-  Value* e = Scale(b_.CreateFAdd(ExpMinusOne(reduced.r), one), reduced.n.integer);
-  Value* numerator = b_.CreateSelect(b_.CreateFCmpOLT(x, Constant(x, 0.0)), e, one);
-  return b_.CreateFDiv(numerator, b_.CreateFAdd(e, one));
+  x = Clamp(x, -104.5, 40.0);
+  const Rounded n = Round(x, -1.44269504088896341, kExponentBias - 64);
+  Value* r = Fma(n.whole, Constant(x, 0.693359375), x);
+  r = Fma(n.whole, Constant(x, -2.12194440e-4), r);
+  std::array<double, std::size(kExp)> alternating;
+  for (size_t i = 0; i < alternating.size(); ++i) alternating[i] = i % 2 == 0 ? kExp[i] : -kExp[i];
+  Value* e = Fma(Fma(Polynomial(r, alternating), r, Constant(x, -1.0)), r, Constant(x, 1.0));
+  Value* scale = Constant(x, 1 / kTwoTo64);
+  return b_.CreateFDiv(scale, Fma(e, Power(n), scale));
 }
 
-/// Below 1 an odd polynomial; above, 1 - exp(log erfc|x|) with a polynomial inside.
+/// Below 1 an odd polynomial; above, 1 - 2^(log2 erfc|x|) with a polynomial inside.
 Value* FloatMath::Erf(Value* x) {
   Value* square = b_.CreateFMul(x, x);
   Value* p = Polynomial(
@@ -136,14 +155,13 @@ Value* FloatMath::Erf(Value* x) {
                                             5.189535208e-03, -8.020841051e-04, 7.889115659e-05});
   Value* small = Fma(p, x, x);
   Value* magnitude = Abs(x);
-  Value* t = b_.CreateSelect(b_.CreateFCmpOGT(magnitude, Constant(x, 4.0)), Constant(x, 4.0), magnitude);
-  Value* g = Polynomial(t, std::initializer_list<double>{1.781230967e-04, -1.129527330e+00, -6.333328485e-01,
-                                                         -1.082784757e-01, 2.510175295e-02, -4.153772723e-03,
-                                                         4.265045864e-04, -1.926262303e-05, -1.697522549e-07});
-  // g is above -17: no exponent is out of range.
-  const Reduced reduced = ReduceByLn2(g);
-  Value* power = PowerOfTwo(reduced.n.integer);
-  Value* rest = Fma(power, ExpMinusOne(reduced.r), power);
+  std::array<double, 9> log = {1.781230967e-04,  -1.129527330e+00, -6.333328485e-01, -1.082784757e-01, 2.510175295e-02,
+                               -4.153772723e-03, 4.265045864e-04,  -1.926262303e-05, -1.697522549e-07};
+  for (double& coefficient : log) coefficient *= 1.44269504088896341;
+  // Above -25: no exponent is out of range.
+  Value* log2 = Polynomial(AtMost(magnitude, 4.0), log);
+  const Rounded n = Round(log2, 1.0, kExponentBias);
+  Value* rest = b_.CreateFMul(Exp2OfFraction(b_.CreateFSub(log2, n.whole)), Power(n));
   Value* large = CopySign(b_.CreateFSub(Constant(x, 1.0), rest), x);
   return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Constant(x, 1.0)), small, large);
 }
@@ -153,11 +171,10 @@ Value* FloatMath::Erf(Value* x) {
 /// precision constants", 2008.
 Value* FloatMath::Quotient(Value* x, Value* divisor) {
   const auto number = [&](double value) { return Constant(divisor, value); };
-  constexpr double kFar = 18446744073709551616.0;  // 2^64
   // With far divisors nearer ones are divided by instead: neither part nor a product with it leaves the range.
   Value* magnitude = Abs(divisor);
-  Value* scale = b_.CreateSelect(b_.CreateFCmpOLT(magnitude, number(1 / kFar)), number(kFar), number(1.0));
-  scale = b_.CreateSelect(b_.CreateFCmpOGT(magnitude, number(kFar)), number(1 / kFar), scale);
+  Value* scale = b_.CreateSelect(b_.CreateFCmpOLT(magnitude, number(1 / kTwoTo64)), number(kTwoTo64), number(1.0));
+  scale = b_.CreateSelect(b_.CreateFCmpOGT(magnitude, number(kTwoTo64)), number(1 / kTwoTo64), scale);
   Value* near = b_.CreateFMul(divisor, scale);
   const auto rest = [&](Value* inverse) { return Fma(b_.CreateFNeg(inverse), near, number(1.0)); };
   Value* high = b_.CreateFDiv(number(1.0), near);

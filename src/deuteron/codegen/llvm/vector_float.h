@@ -40,23 +40,25 @@ class FloatMath : private VectorOps {
   /// Of float64: log2 of positive finite numbers, absolute error 1e-11 or so; 2^t, relative error 1e-10 or so.
   llvm::Value* Log2Double(llvm::Value* x);
   llvm::Value* Exp2Double(llvm::Value* t);
-  /// x * 2^n for integers -280 < n < 280 in i32, denormal results rounded once.
-  llvm::Value* Scale(llvm::Value* x, llvm::Value* n);
-  /// An integer, in both forms in which it is needed.
-  struct Split {
-    llvm::Value* integer;  ///< i32
-    llvm::Value* whole;    ///< the same as a float
+  /// Nearest integer n to a number.
+  struct Rounded {
+    llvm::Value* shifted;  ///< as the low bits, n + bias
+    llvm::Value* whole;    ///< n itself
   };
-  /// Nearest integer to x (|x| < 2^22).
-  Split Nearest(llvm::Value* x);
-  /// 2^n for -127 < n < 128.
-  llvm::Value* PowerOfTwo(llvm::Value* n);
+  /// Of x * scale (beyond 2^21 anything).
+  Rounded Round(llvm::Value* x, double scale, int bias);
+  /// The number whose exponent has the bits n + bias: 2^(n + bias - 127) where it is a normal one.
+  llvm::Value* Power(const Rounded& n);
+  /// mantissa * 2^n, n of the sign of x (or 0) and |n| < 190, its bias kScaleBias; denormal results are rounded once.
+  llvm::Value* Scale(llvm::Value* mantissa, const Rounded& n, llvm::Value* x);
   struct Reduced {
-    Split n;
+    Rounded n;
     llvm::Value* r;
   };
-  Reduced ReduceByLn2(llvm::Value* x);
+  Reduced ReduceByLn2(llvm::Value* x, int bias);
   llvm::Value* ExpMinusOne(llvm::Value* r);
+  /// 2^r, |r| <= 1/2.
+  llvm::Value* Exp2OfFraction(llvm::Value* r);
   /// x = 2^exponent * (1 + fraction), fraction in [sqrt(1/2) - 1, sqrt(2) - 1]; x positive and finite.
   struct Mantissa {
     llvm::Value* exponent;  ///< as a float
