@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "deuteron/codegen/llvm/constant_operands.h"
 #include "deuteron/codegen/llvm/finish_loops.h"
 #include "deuteron/target/cpu_table.h"
 
@@ -46,7 +47,7 @@ llvm::LICMOptions LicmOptions() {
 ///
 /// They are named here by their classes, not by a text that LLVM's PassBuilder reads: that one refers to all passes
 /// that there are, which are a third of the library.
-llvm::FunctionPassManager MakePasses() {
+llvm::FunctionPassManager MakePasses(const llvm::TargetMachine& machine) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -71,6 +72,7 @@ llvm::FunctionPassManager MakePasses() {
   passes.addPass(TidyCopies());
   passes.addPass(llvm::DivRemPairsPass());
   passes.addPass(llvm::SimplifyCFGPass());
+  if (HasConstantOperands(machine)) passes.addPass(ConstantOperands());
   return passes;
 }
 
@@ -213,8 +215,9 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
   functions.registerPass([&] { return llvm::ModuleAnalysisManagerFunctionProxy(modules); });
   modules.registerPass([&] { return llvm::FunctionAnalysisManagerModuleProxy(functions); });
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(options.opt_level == 1 ? MakeFewPasses() : MakePasses(),
-                                                         /*EagerlyInvalidate=*/true));
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(options.opt_level == 1 ? MakeFewPasses() : MakePasses(*machine),
+                                              /*EagerlyInvalidate=*/true));
   passes.run(*module, modules);
   LeaveLoadsInOrder(module);
 }

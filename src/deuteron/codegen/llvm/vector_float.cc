@@ -133,8 +133,8 @@ Value* FloatMath::Tanh(Value* x) {
   return CopySign(b_.CreateFDiv(e, b_.CreateFAdd(e, Constant(x, 2.0))), x);
 }
 
-/// s / (s + s exp(-x)), s = 2^-64: s exp(-x) is a normal number wherever it is seen, and the quotient is rounded once where
-/// it is not. -x = n ln 2 - r.
+/// s / (s + s exp(-x)), s = 2^-64: s exp(-x) is a normal number wherever it is seen, and the quotient is rounded once
+/// where it is not. -x = n ln 2 - r.
 Value* FloatMath::Sigmoid(Value* x) {
   x = Clamp(x, -104.5, 40.0);
   const Rounded n = Round(x, -1.44269504088896341, kExponentBias - 64);
