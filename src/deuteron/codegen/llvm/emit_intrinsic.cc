@@ -83,6 +83,25 @@ llvm::Value* KernelEmitter::EmitRemainder(llvm::Value* x, llvm::Value* y) {
   return EmitUnlessFar(remainder.HasRemainder(x, y), remainder.Remainder(x, y), "fmod", {x, y});
 }
 
+/// x^n by square roots, at most 2.25 units in the last place off; null for other n than ±1/4, ±1/2, ±3/4 (local
+/// response norms) and 3/2 (x^(3/2) overflows before its reciprocal is 0). Of -0 the result is that of 0, of -infinity
+/// that of infinity, unlike sqrt's.
+llvm::Value* KernelEmitter::PowerByRoots(llvm::Value* x, double n) {
+  const double magnitude = std::fabs(n);
+  if (magnitude != 0.25 && magnitude != 0.5 && magnitude != 0.75 && n != 1.5) return nullptr;
+  llvm::Value* is_infinite = builder_.CreateFCmpOEQ(x, llvm::ConstantFP::getInfinity(x->getType(), true));
+  llvm::Value* base = builder_.CreateSelect(is_infinite, llvm::ConstantFP::getInfinity(x->getType()),
+                                            builder_.CreateFAdd(x, llvm::ConstantFP::get(x->getType(), 0.0)));
+  llvm::Value* root = Unary(llvm::Intrinsic::sqrt, base);
+  if (n == 1.5) return builder_.CreateFMul(base, root);
+  llvm::Value* power = root;
+  if (magnitude != 0.5) {
+    llvm::Value* fourth = Unary(llvm::Intrinsic::sqrt, root);
+    power = magnitude == 0.25 ? fourth : builder_.CreateFMul(root, fourth);
+  }
+  return n > 0 ? power : builder_.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0), power);
+}
+
 /// Exponents that networks use become multiplications and roots.
 llvm::Value* KernelEmitter::EmitPow(const tir::CallNode* op) {
   const DataType type = op->dtype.element();
@@ -99,15 +118,7 @@ llvm::Value* KernelEmitter::EmitPow(const tir::CallNode* op) {
       if (n == 4.0) return builder_.CreateFMul(square, square);
       if (n == -1.0) return builder_.CreateFDiv(one, x);
       if (n == -2.0) return builder_.CreateFDiv(one, square);
-      if (n == 0.5 || n == -0.5) {
-        // pow(-0, 1/2) is +0 and pow(-inf, 1/2) is +inf, unlike sqrt.
-        llvm::Value* positive = builder_.CreateFAdd(x, llvm::ConstantFP::get(x->getType(), 0.0));
-        llvm::Value* minus_infinity = llvm::ConstantFP::getInfinity(x->getType(), true);
-        llvm::Value* root =
-            builder_.CreateSelect(builder_.CreateFCmpOEQ(x, minus_infinity),
-                                  llvm::ConstantFP::getInfinity(x->getType()), Unary(llvm::Intrinsic::sqrt, positive));
-        return n > 0 ? root : builder_.CreateFDiv(one, root);
-      }
+      if (llvm::Value* power = PowerByRoots(x, n)) return power;
     }
     llvm::Value* y = Widen(type, Splat(EmitExpr(op->args[1]), op->dtype.lanes()));
     VectorMath math(&builder_, target_);

@@ -136,21 +136,23 @@ void KernelEmitter::EmitPrefetchOf(llvm::Value* address, int64_t offset, uint32_
 
 bool KernelEmitter::EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr& index) {
   if (!prefetch_.rows.defined()) return false;
-  // The loops that run through a row: that of its elements, and that of parts.
-  int64_t steps = 1;
+  // The loops that run through a row: that of its elements, and that of parts, which may be a few elements more.
+  int64_t steps = 1, parts = 1;
   for (auto loop = prefetch_.along_rows.rbegin(); loop != prefetch_.along_rows.rend(); ++loop) {
     const int64_t own_step = tir::StepAlong(index, loop->var).value_or(0);
     const auto extent = AsConstInt(loop->extent);
     if (own_step == 0) continue;
     if (!extent || own_step != steps) return false;
+    parts = steps == 1 ? 1 : parts * *extent;
     steps *= *extent;
   }
   const int64_t bytes = buffer->dtype.bytes();
   const int64_t next = tir::StepAlong(index, prefetch_.rows).value_or(0) * bytes;
   const int64_t line_bytes = costs_.machine().line_bytes;
   // An iteration reads whole rows, which follow each other.
-  if (next < line_bytes || next % (steps * bytes) != 0) return false;
-  const int64_t part = next / steps;
+  const int64_t row_bytes = steps * bytes, rows = (next + row_bytes - 1) / row_bytes;
+  if (next < line_bytes || rows * row_bytes - next >= rows * std::max<int64_t>((parts - 1) * bytes, 1)) return false;
+  const int64_t part = (next + steps - 1) / steps;
   // A tile has no more rows than there are registers: else rows lie between that are not this loop's.
   if (part > costs_.machine().vector_registers * bytes) return false;
   const auto number = [&](int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); };

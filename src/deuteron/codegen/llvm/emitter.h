@@ -295,6 +295,7 @@ class KernelEmitter {
   llvm::Value* EmitCall(const tir::CallNode* op);
   llvm::Value* EmitFloatIntrinsic(const std::string& name, DataType type, std::vector<llvm::Value*> args);
   llvm::Value* EmitPow(const tir::CallNode* op);
+  llvm::Value* PowerByRoots(llvm::Value* x, double n);
   /// sum + dot, a call of one of the intrinsics of that name; `sum` may be null: 0.
   llvm::Value* EmitDot(llvm::Value* sum, const tir::CallNode* dot, int64_t lanes);
   /// The sums of the halves of elements of 32 bits, or their differences.

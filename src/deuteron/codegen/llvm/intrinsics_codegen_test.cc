@@ -383,7 +383,7 @@ TEST(CodegenOps, IntegersAndPredicates) {
     Check(Pointwise(
         {f32}, 20, [&](const auto& x) { return CallIntrin(name, DataType::Bool(), {Infinity(x[0].dtype()) * x[0]}); }));
   }
-  for (const double exponent : {2.0, 3.0, 4.0, 0.5, -0.5, -1.0, 1.7}) {
+  for (const double exponent : {2.0, 3.0, 4.0, 0.5, -0.5, -1.0, 1.7, 0.25, 0.75, -0.75, 1.5}) {
     SCOPED_TRACE(exponent);
     Check(Pointwise({f32}, 40,
                     [&](const auto& x) {
@@ -506,15 +506,36 @@ TEST(CodegenOps, NanPropagatesThroughMinAndMax) {
   EXPECT_EQ(out[3], 2);
 }
 
-/// Every pair of special values, and others over the whole range, as the C library has them.
-TEST(CodegenOps, PowerOfEverything) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> values = {0,           1,           2,          3,    0.5, 2.5, 1e-45F,   1e-38F,       3e38F,
-                               16777217.0F, 0.99999994F, 1.0000001F, 64.5, 127, 150, infinity, std::nanf("")};
+/// Special values, and others over the whole range.
+std::vector<float> ValuesOfPowers() {
+  std::vector<float> values = {0,     1,           2,           3,          0.5,  2.5, 1e-45F, 1e-38F,
+                               3e38F, 16777217.0F, 0.99999994F, 1.0000001F, 64.5, 127, 150};
+  values.push_back(std::numeric_limits<float>::infinity());
+  values.push_back(std::nanf(""));
   std::mt19937 random(7);
   std::uniform_real_distribution<float> exponent(-140, 127);
   for (int i = 0; i < 47; ++i) values.push_back(std::exp2(exponent(random)));
   for (size_t i = 0, n = values.size(); i < n; ++i) values.push_back(-values[i]);
+  return values;
+}
+
+/// Of special cases as the C library has them, others so many units in the last place off at most.
+void ExpectPower(float base, float exponent, float result, float units) {
+  const float expected = std::pow(base, exponent);
+  if (std::isnan(expected)) {
+    EXPECT_TRUE(std::isnan(result)) << base << " ^ " << exponent << " = " << result;
+  } else if (std::isinf(expected) || expected == 0) {
+    EXPECT_TRUE(result == expected && std::signbit(result) == std::signbit(expected))
+        << base << " ^ " << exponent << " = " << result;
+  } else {
+    const float ulp = std::nextafter(std::fabs(expected), std::numeric_limits<float>::infinity()) - std::fabs(expected);
+    EXPECT_LE(std::fabs(result - expected), units * ulp)
+        << base << " ^ " << exponent << " = " << result << ", not " << expected;
+  }
+}
+
+TEST(CodegenOps, PowerOfEverything) {
+  const std::vector<float> values = ValuesOfPowers();
   const auto count = static_cast<int64_t>(values.size());
   CompiledKernels kernels;
   const DeuteronKernel kernel =
@@ -532,19 +553,25 @@ TEST(CodegenOps, PowerOfEverything) {
     }
     void* data[] = {a, b, out};
     kernel(nullptr, data, nullptr);
-    for (int64_t i = 0; i < count; ++i) {
-      const float expected = std::pow(a[i], b[i]);
-      if (std::isnan(expected)) {
-        EXPECT_TRUE(std::isnan(out[i])) << a[i] << " ^ " << b[i] << " = " << out[i];
-      } else if (std::isinf(expected) || expected == 0) {
-        EXPECT_TRUE(out[i] == expected && std::signbit(out[i]) == std::signbit(expected))
-            << a[i] << " ^ " << b[i] << " = " << out[i];
-      } else {
-        const float ulp = std::nextafter(std::fabs(expected), infinity) - std::fabs(expected);
-        EXPECT_LE(std::fabs(out[i] - expected), ulp)
-            << a[i] << " ^ " << b[i] << " = " << out[i] << ", not " << expected;
-      }
-    }
+    for (int64_t i = 0; i < count; ++i) ExpectPower(a[i], b[i], out[i], 1);
+  }
+}
+
+TEST(CodegenOps, PowersByRoots) {
+  const std::vector<float> values = ValuesOfPowers();
+  const auto count = static_cast<int64_t>(values.size());
+  for (const double exponent : {0.25, 0.5, 0.75, 1.5, -0.25, -0.5, -0.75, -1.5}) {
+    CompiledKernels kernels;
+    const DeuteronKernel kernel = Compile(&kernels, Pointwise({DataType::Float(32)}, count, [&](const auto& x) {
+      return CallIntrin("pow", {x[0], MakeConst(x[0].dtype(), exponent)});
+    }));
+    alignas(64) float a[128];
+    alignas(64) float out[128];
+    ASSERT_LE(count, 128);
+    std::copy(values.begin(), values.end(), a);
+    void* data[] = {a, out};
+    kernel(nullptr, data, nullptr);
+    for (int64_t i = 0; i < count; ++i) ExpectPower(a[i], static_cast<float>(exponent), out[i], 2.25);
   }
 }
 

@@ -322,16 +322,20 @@ void CopyRows(Schedule* schedule, const ContractionPlan& plan, const Buffer& a, 
   nest->reduce = split;
 }
 
+/// Whether the loops around the rows are work enough for all threads.
+bool HasEnoughPieces(const Schedule& schedule, const ContractionPlan& plan, const ContractionNest& nest) {
+  int64_t pieces = 1;
+  for (const Loop& loop : nest.outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
+  return pieces >= plan.enough_pieces;
+}
+
 /// Whether the next panel is asked for while the rows pass by one: there are several, for each thread some, or one for
 /// each of the products of transformed tiles.
 bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const ContractionNest& nest) {
   if (nest.rows.empty() || !plan.panel_is_run || (!plan.panels.empty() && !plan.fills_panels)) return false;
   if (schedule.Get(plan.anchor)->annotations.count(kTransformedTiles) != 0) return true;
   if (plan.vector_extent <= plan.num_vectors * plan.lanes) return false;
-  if (plan.RowsAreSerial()) return true;
-  int64_t pieces = 1;
-  for (const Loop& loop : nest.outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
-  return pieces >= plan.enough_pieces;
+  return plan.RowsAreSerial() || HasEnoughPieces(schedule, plan, nest);
 }
 
 }  // namespace
@@ -401,7 +405,8 @@ void TileContraction(Schedule* schedule, ContractionPlan plan, const Target& tar
   if (plan.DequantizesVectors()) schedule->ComputeInline(plan.dequantized);
   const bool asks_for_panels = AsksForPanels(*schedule, plan, nest);
   if (asks_for_panels) schedule->Annotate(nest.rows.front(), kPrefetchNext, 1);
-  if (!plan.RowsAreSerial() && !asks_for_panels) {
+  // Rows that one thread passes by in a row ask for the next ones.
+  if (!plan.RowsAreSerial() && !asks_for_panels && !HasEnoughPieces(*schedule, plan, nest)) {
     parallel.insert(parallel.end(), nest.rows.begin(), nest.rows.end());
     // A partial tile, or block, is split off from a loop of its own, so that loop stays out of the parallel one.
     auto serial = parallel.end();

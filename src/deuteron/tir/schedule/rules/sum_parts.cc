@@ -23,7 +23,8 @@ bool AddsFloats(const SBlock& block) {
 int64_t LengthOfPart(int64_t extent, int64_t most) {
   const int64_t count = std::max<int64_t>(most, 1);
   const int64_t parts = (extent + count - 1) / count;
-  for (int64_t more = parts; more <= parts + parts / kFewerParts; ++more) {
+  const int64_t most_parts = parts + (parts == 1 ? 0 : std::max<int64_t>(1, parts / kFewerParts));
+  for (int64_t more = parts; more <= most_parts; ++more) {
     if (extent % more == 0) return extent / more;
   }
   return (extent + parts - 1) / parts;
