@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -245,6 +246,27 @@ inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& referen
 inline void Check(const tir::PrimFunc& func, double tolerance = 0, const ExprVarMap& dims = {},
                   const Target& target = Target::Host()) {
   CheckAgainst(func, func, tolerance, dims, target);
+}
+
+/// Of assembly, what is between two labels, with the most occurrences of `part`.
+inline std::string LargestBlock(const std::string& code, const std::string& part) {
+  std::istringstream lines(code);
+  std::string block, largest;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with(':')) block.clear();
+    block += line + "\n";
+    if (CountOf(block, part) > CountOf(largest, part)) largest = block;
+  }
+  return largest;
+}
+
+/// Instructions of vectors (of "ymm" or "zmm") that load from the stack or store to it.
+inline int64_t VectorsOnStack(const std::string& block, const std::string& registers) {
+  std::istringstream lines(block);
+  int64_t count = 0;
+  for (std::string line; std::getline(lines, line);)
+    count += CountOf(line, registers) > 0 && CountOf(line, "(%rsp)") > 0;
+  return count;
 }
 
 }  // namespace deuteron::codegen

@@ -178,6 +178,35 @@ TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
   }
 }
 
+/// Panels whose rows fall into few places of the first cache, and few of them into a page, are copied where many tiles
+/// of rows read them.
+TEST(ScheduleRules, ScatteredPanelsAreLaidOut) {
+  const auto is_copied = [](int64_t rows, int64_t columns, int64_t depth, const std::string& machine) {
+    const DataType type = DataType::Float(32);
+    const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, type, "x");
+    const te::Tensor w = te::Placeholder({I64(depth), I64(columns)}, type, "w");
+    const tir::IterVar k = te::ReduceAxis(I64(depth), "k");
+    const te::Tensor y = te::Compute(
+        {I64(rows), I64(columns)},
+        [&](const Array<Var>& i) {
+          return te::Sum(x({i[0], k->var}) * w({k->var, i[1]}), {k});
+        },
+        "y");
+    const PrimFunc func = te::CreatePrimFunc({x, w, y});
+    const ScheduledFunc made = ApplyScheduleRules(func, Target::Parse("llvm -threads=2 -mcpu=x86-64-v3 " + machine));
+    if (rows * columns * depth <= 1 << 22) ExpectSame(func, made.func, 1e-4);
+    return Schedule(made.func).HasBlock("w_cache");
+  };
+  const std::string small = "-l1-bytes=32768 -l1-ways=8", large = "-l1-bytes=49152 -l1-ways=12";
+  EXPECT_TRUE(is_copied(64, 256, 256, small));
+  EXPECT_TRUE(is_copied(512, 256, 1024, large));
+  EXPECT_FALSE(is_copied(24, 256, 256, small));   // as long to copy
+  EXPECT_FALSE(is_copied(64, 256, 24, small));    // the cache holds so few
+  EXPECT_FALSE(is_copied(64, 272, 256, small));   // other places
+  EXPECT_FALSE(is_copied(512, 64, 1024, small));  // 16 in a page
+  EXPECT_TRUE(is_copied(24, 1024, 256, small));   // one in a page
+}
+
 /// Panels of 16 bits are widened once where some tiles of rows pass by, long ones a part at a time, and by each tile
 /// where few do, as where the cache does not hold a panel beside them.
 TEST(ScheduleRules, NarrowPanelsAreWidenedOnceForManyRows) {

@@ -1,0 +1,64 @@
+/// What is in registers, and what is not.
+#include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/te/tensor.h"
+#include "deuteron/tir/schedule/rules/rules.h"
+
+namespace deuteron::codegen {
+namespace {
+
+constexpr const char* kSixteenRegisters = "llvm -mcpu=x86-64-v3 -threads=2";
+
+std::string Assembly(const tir::PrimFunc& func) {
+  const Target target = Target::Parse(kSixteenRegisters);
+  return EmitAssembly(Lowered(func, target), target, {.verify = true});
+}
+
+/// activation(x w + bias), w in panels of three vectors.
+tir::PrimFunc ActivatedProduct(int64_t rows, int64_t columns, int64_t depth, const char* activation) {
+  const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(columns / 24), I64(depth), I64(24)}, kFloat, "w");
+  const te::Tensor bias = te::Placeholder({I64(columns)}, kFloat, "bias");
+  const tir::IterVar k = te::ReduceAxis(I64(depth), "k");
+  const te::Tensor product = te::Compute(
+      {I64(rows), I64(columns)},
+      [&](const Array<tir::Var>& i) {
+        return te::Sum(x({i[0], k->var}) * w({FloorDiv(i[1], I64(24)), k->var, FloorMod(i[1], I64(24))}), {k});
+      },
+      "product");
+  const te::Tensor y = te::Compute(
+      product.shape(),
+      [&](const Array<tir::Var>& i) {
+        return CallIntrin(activation, {product({i[0], i[1]}) + bias({i[1]})});
+      },
+      "y");
+  return te::CreatePrimFunc({x, w, bias, y});
+}
+
+/// The constants of an epilogue that is a loop of its own leave registers to the sums, which have many more steps.
+TEST(Registers, HoldSumsRatherThanConstants) {
+  for (const int64_t depth : {40, 80}) {
+    for (const char* activation : {"sigmoid", "erf"}) {
+      const tir::PrimFunc func = ActivatedProduct(196, 96, depth, activation);
+      const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, Target::Parse(kSixteenRegisters)).func;
+      // Up to the jump back.
+      std::string steps = LargestBlock(Assembly(scheduled), "vfmadd231ps");
+      steps = steps.substr(0, steps.find("\tj"));
+      EXPECT_GE(CountOf(steps, "vfmadd231ps"), 6);
+      EXPECT_EQ(VectorsOnStack(steps, "ymm"), 0) << steps;
+      CheckAgainst(scheduled, func, 1e-5);
+    }
+  }
+}
+
+/// Of a function of more coefficients than there are registers, multiply-adds read the rest from memory themselves.
+TEST(Registers, LeaveConstantsInMemory) {
+  const auto erf = Pointwise({kFloat}, 512, [](const auto& x) { return CallIntrin("erf", {x[0]}); });
+  const std::string body = LargestBlock(Assembly(erf), "vfmadd");
+  EXPECT_GE(CountOf(body, "(%rip)"), 15) << body;
+  EXPECT_EQ(CountOf(body, "vbroadcastss"), 0) << body;
+  // No constant is written to, nor shared between kernels that are compiled at once.
+  Check(erf, 1e-6, {}, Target::Parse(kSixteenRegisters));
+}
+
+}  // namespace
+}  // namespace deuteron::codegen
