@@ -17,12 +17,6 @@ using tir::Buffer;
 using tir::PrimFunc;
 using tir::Var;
 
-DeuteronKernel Compile(CompiledKernels* kernels, const PrimFunc& func) {
-  const IRModule module = Lowered(func, Target::Host());
-  *kernels = CompileInMemory(module, Target::Host(), {.verify = true});
-  return kernels->Lookup("kernel");
-}
-
 std::vector<float> TestPoints() {
   const float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> points = {0.0f,    -0.0f,  1.0f,        -1.0f,      infinity, -infinity, std::nanf(""), 1e-40f,

@@ -248,6 +248,13 @@ inline void Check(const tir::PrimFunc& func, double tolerance = 0, const ExprVar
   CheckAgainst(func, func, tolerance, dims, target);
 }
 
+/// The code of one kernel for this machine, which `kernels` owns.
+inline DeuteronKernel Compile(CompiledKernels* kernels, const tir::PrimFunc& func) {
+  const IRModule module = Lowered(func, Target::Host());
+  *kernels = CompileInMemory(module, Target::Host(), {.verify = true});
+  return kernels->Lookup("kernel");
+}
+
 /// Of assembly, what is between two labels, with the most occurrences of `part`.
 inline std::string LargestBlock(const std::string& code, const std::string& part) {
   std::istringstream lines(code);
