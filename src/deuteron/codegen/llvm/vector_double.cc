@@ -117,14 +117,23 @@ Value* DoubleMath::Log10(Value* x) {
   return LogSpecials(x, Fma(m.exponent, Constant(x, 3.01029995663611771306e-01), low));
 }
 
-/// e / (e + 2), e = exp(2|x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1).
+/// e / (e + 2), e = exp(2|x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1); what rounding e and e + 2 loses is made up for.
 Value* DoubleMath::Tanh(Value* x) {
   const Reduced reduced = ReduceByLn2(b_.CreateFMul(AtMost(Abs(x), 20.0), Constant(x, 2.0)));
   Value* r = reduced.r;
   Value* tail = Fma(b_.CreateFMul(r, r), Polynomial(r, kExpDouble), r);
   Value* power = PowerOfTwo(reduced.n.shifted);
-  Value* e = Fma(power, tail, b_.CreateFSub(power, Constant(x, 1.0)));
-  return CopySign(b_.CreateFDiv(e, b_.CreateFAdd(e, Constant(x, 2.0))), x);
+  Value* two = Constant(x, 2.0);
+  Value* whole = b_.CreateFSub(power, Constant(x, 1.0));
+  Value* e = Fma(power, tail, whole);
+  Value* rest_of_e = Fma(power, tail, b_.CreateFSub(whole, e));
+  Value* divisor = b_.CreateFAdd(e, two);
+  Value* rest_of_divisor = b_.CreateFSub(e, b_.CreateFSub(divisor, two));
+  Value* inverse = b_.CreateFDiv(Constant(x, 1.0), divisor);
+  Value* quotient = b_.CreateFMul(e, inverse);
+  Value* negative = b_.CreateFNeg(quotient);
+  Value* rest = b_.CreateFAdd(Fma(negative, divisor, e), Fma(negative, rest_of_divisor, rest_of_e));
+  return CopySign(AtMost(Fma(rest, inverse, quotient), 1.0), x);
 }
 
 /// Of exp(-|x|), which does not overflow, so that small results keep their bits.
