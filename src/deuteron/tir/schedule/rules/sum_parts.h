@@ -38,8 +38,8 @@ std::optional<int64_t> StepsOf(const Schedule& schedule, const std::vector<Loop>
 /// first, as many as of each there are in the next.
 std::vector<int64_t> StepsOfParts(int64_t steps);
 
-/// One more of so many parts is no loss, if all are of one length then; nor is one more of two or three, as the code of a
-/// shorter last one does not ask for what comes next (LengthOfPart).
+/// One more of so many parts is no loss, if all are of one length then; nor is one more of two or three, as the code of
+/// a shorter last one does not ask for what comes next (LengthOfPart).
 inline constexpr int64_t kFewerParts = 4;
 /// The length of equal parts of `extent`, at most so long, but for the last one, which may be shorter: of that its own
 /// code, rather than of some more parts which are all as long.
