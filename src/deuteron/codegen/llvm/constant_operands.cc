@@ -1,11 +1,12 @@
 #include "deuteron/codegen/llvm/constant_operands.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 namespace deuteron::codegen {
 namespace {
 
-/// Constants of a block that stay in registers: half of these, as sums and what is between two steps need some as well
+/// Constants of a block that stay in registers: half of the sixteen, as sums and intermediate results need some as well
 /// (measured on AMD Zen 3: each function is as fast with 6 to 10, those of more constants up to a fifth slower with
 /// 13).
 constexpr size_t kInRegisters = 8;
@@ -19,8 +20,8 @@ bool IsSplat(const llvm::Use& use) {
   return (bits == 128 || bits == 256) && constant->getSplatValue() != nullptr && !constant->isNullValue();
 }
 
-/// The operand that may be read from memory: of a product and a sum the one that is added: in the other place the
-/// result would take the place of a factor that is needed again.
+/// The operand that may be read from memory, if it is a splat; null if not. Of a multiply-add that is what is added:
+/// were it a factor, the sum would take the register of the other one, which is needed again.
 llvm::Use* OperandInMemory(llvm::Instruction* instruction) {
   unsigned operand = 1;
   if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(instruction)) {
@@ -35,7 +36,8 @@ llvm::Use* OperandInMemory(llvm::Instruction* instruction) {
   return IsSplat(*use) ? use : nullptr;
 }
 
-/// Where it lies. No constant for LLVM, which would read it once for all operands.
+/// Where it lies, the same for all kernels of a module. No constant for LLVM, which would read it once for all
+/// operands.
 llvm::GlobalVariable* Place(llvm::Module* module, llvm::Constant* vector) {
   for (llvm::GlobalVariable& variable : module->globals()) {
     if (variable.hasInitializer() && variable.getInitializer() == vector && variable.hasInternalLinkage() &&
@@ -51,7 +53,7 @@ llvm::GlobalVariable* Place(llvm::Module* module, llvm::Constant* vector) {
 
 /// Makes loads of the constants of a block that are more than those for which there are registers.
 bool MoveConstants(llvm::BasicBlock* block) {
-  std::unordered_set<const llvm::Value*> constants, moved;
+  std::unordered_set<const llvm::Value*> constants;
   for (llvm::Instruction& instruction : *block) {
     for (const llvm::Use& use : instruction.operands()) {
       if (IsSplat(use)) constants.insert(use.get());
@@ -59,12 +61,17 @@ bool MoveConstants(llvm::BasicBlock* block) {
   }
   if (constants.size() <= kInRegisters) return false;
   const size_t too_many = constants.size() - kInRegisters;
+  std::unordered_map<const llvm::Value*, llvm::GlobalVariable*> moved;
   for (llvm::Instruction& instruction : *block) {
     llvm::Use* use = OperandInMemory(&instruction);
     if (use == nullptr) continue;
-    if (moved.size() == too_many && moved.count(use->get()) == 0) continue;
-    moved.insert(use->get());
-    llvm::GlobalVariable* place = Place(block->getModule(), llvm::cast<llvm::Constant>(use->get()));
+    auto* constant = llvm::cast<llvm::Constant>(use->get());
+    auto found = moved.find(constant);
+    if (found == moved.end()) {
+      if (moved.size() == too_many) continue;
+      found = moved.emplace(constant, Place(block->getModule(), constant)).first;
+    }
+    llvm::GlobalVariable* place = found->second;
     use->set(new llvm::LoadInst(place->getValueType(), place, "", /*isVolatile=*/false, *place->getAlign(),
                                 instruction.getIterator()));
   }

@@ -136,7 +136,8 @@ void KernelEmitter::EmitPrefetchOf(llvm::Value* address, int64_t offset, uint32_
 
 bool KernelEmitter::EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr& index) {
   if (!prefetch_.rows.defined()) return false;
-  // The loops that run through a row: that of its elements, and that of parts, which may be a few elements more.
+  // The loops that run through a row: that of its elements, and that of parts, which may be longer
+  // together by less than an element each.
   int64_t steps = 1, parts = 1;
   for (auto loop = prefetch_.along_rows.rbegin(); loop != prefetch_.along_rows.rend(); ++loop) {
     const int64_t own_step = tir::StepAlong(index, loop->var).value_or(0);
@@ -151,7 +152,7 @@ bool KernelEmitter::EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr
   const int64_t line_bytes = costs_.machine().line_bytes;
   // An iteration reads whole rows, which follow each other.
   const int64_t row_bytes = steps * bytes, rows = (next + row_bytes - 1) / row_bytes;
-  if (next < line_bytes || rows * row_bytes - next >= rows * std::max<int64_t>((parts - 1) * bytes, 1)) return false;
+  if (next < line_bytes || rows * row_bytes - next > rows * (parts - 1) * bytes) return false;
   const int64_t part = (next + steps - 1) / steps;
   // A tile has no more rows than there are registers: else rows lie between that are not this loop's.
   if (part > costs_.machine().vector_registers * bytes) return false;
