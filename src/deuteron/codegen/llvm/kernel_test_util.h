@@ -255,6 +255,12 @@ inline DeuteronKernel Compile(CompiledKernels* kernels, const tir::PrimFunc& fun
   return kernels->Lookup("kernel");
 }
 
+/// The assembly of one kernel.
+inline std::string Assembly(const tir::PrimFunc& func, const std::string& target_text) {
+  const Target target = Target::Parse(target_text);
+  return EmitAssembly(Lowered(func, target), target, {.verify = true});
+}
+
 /// Of assembly, what is between two labels, with the most occurrences of `part`.
 inline std::string LargestBlock(const std::string& code, const std::string& part) {
   std::istringstream lines(code);

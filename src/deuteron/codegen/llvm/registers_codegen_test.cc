@@ -8,11 +8,6 @@ namespace {
 
 constexpr const char* kSixteenRegisters = "llvm -mcpu=x86-64-v3 -threads=2";
 
-std::string Assembly(const tir::PrimFunc& func) {
-  const Target target = Target::Parse(kSixteenRegisters);
-  return EmitAssembly(Lowered(func, target), target, {.verify = true});
-}
-
 /// activation(x w + bias), w in panels of three vectors.
 tir::PrimFunc ActivatedProduct(int64_t rows, int64_t columns, int64_t depth, const char* activation) {
   const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, kFloat, "x");
@@ -41,7 +36,7 @@ TEST(Registers, HoldSumsRatherThanConstants) {
       const tir::PrimFunc func = ActivatedProduct(196, 96, depth, activation);
       const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, Target::Parse(kSixteenRegisters)).func;
       // Up to the jump back.
-      std::string steps = LargestBlock(Assembly(scheduled), "vfmadd231ps");
+      std::string steps = LargestBlock(Assembly(scheduled, kSixteenRegisters), "vfmadd231ps");
       steps = steps.substr(0, steps.find("\tj"));
       EXPECT_GE(CountOf(steps, "vfmadd231ps"), 6);
       EXPECT_EQ(VectorsOnStack(steps, "ymm"), 0) << steps;
@@ -53,7 +48,7 @@ TEST(Registers, HoldSumsRatherThanConstants) {
 /// Of a function of more coefficients than there are registers, multiply-adds read the rest from memory themselves.
 TEST(Registers, LeaveConstantsInMemory) {
   const auto erf = Pointwise({kFloat}, 512, [](const auto& x) { return CallIntrin("erf", {x[0]}); });
-  const std::string body = LargestBlock(Assembly(erf), "vfmadd");
+  const std::string body = LargestBlock(Assembly(erf, kSixteenRegisters), "vfmadd");
   EXPECT_GE(CountOf(body, "(%rip)"), 15) << body;
   EXPECT_EQ(CountOf(body, "vbroadcastss"), 0) << body;
   // No constant is written to, nor shared between kernels that are compiled at once.

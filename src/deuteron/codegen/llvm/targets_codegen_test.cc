@@ -9,13 +9,6 @@ namespace {
 
 constexpr const char* kOlder[] = {"x86-64", "x86-64-v2", "x86-64-v3 -mattr=-f16c"};
 
-/// The assembly of one kernel.
-std::string Assembly(const tir::PrimFunc& func, const std::string& target_text) {
-  const Target target = Target::Parse(target_text);
-  const IRModule module = Lowered(func, target);
-  return EmitAssembly(module, target, {.verify = true});
-}
-
 bool Has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// Every code of float16, widened; and every float32 that lies near a code, on a tie between two of them, or beyond

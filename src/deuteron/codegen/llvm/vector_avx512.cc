@@ -16,12 +16,6 @@ constexpr int kCurrentRounding = 4;
 
 }  // namespace
 
-Avx512Math::Rounded Avx512Math::Round(Value* x, double scale) {
-  Value* magic = Constant(x, 12582912.0);
-  Value* shifted = Fma(x, Constant(x, scale), magic);
-  return {shifted, b_.CreateFSub(shifted, magic)};
-}
-
 Value* Avx512Math::Lookup(const double (&table)[32], Value* index) {
   std::array<std::vector<llvm::Constant*>, 2> halves;
   for (size_t i = 0; i < 32; ++i) {
@@ -50,8 +44,7 @@ Value* Avx512Math::Mantissa(Value* x, int interval_and_sign) {
 Value* Avx512Math::Exp(Value* x) {
   x = Clamp(x, -104.5, 89.0);
   Value* n = Round(x, 1.44269504088896341).whole;
-  Value* r = Fma(n, Constant(x, -0.693359375), x);
-  r = Fma(n, Constant(x, 2.12194440e-4), r);
+  Value* r = WithoutLn2(x, n);
   Value* one = Constant(x, 1.0);
   return Scale(Fma(Fma(Polynomial(r, kExp), r, one), r, one), n);
 }
@@ -67,12 +60,9 @@ Value* Avx512Math::Exp2(Value* x) {
 Value* Avx512Math::Sigmoid(Value* x) {
   x = Clamp(x, -104.5, 60.0);
   Value* n = Round(x, 1.44269504088896341).whole;
-  Value* r = Fma(n, Constant(x, -0.693359375), x);
-  r = Fma(n, Constant(x, 2.12194440e-4), r);
-  std::array<double, std::size(kExp)> alternating;
-  for (size_t i = 0; i < alternating.size(); ++i) alternating[i] = i % 2 == 0 ? kExp[i] : -kExp[i];
+  Value* r = WithoutLn2(x, n);
+  Value* e = ExpOfNegative(r);
   Value* one = Constant(x, 1.0);
-  Value* e = Fma(Fma(Polynomial(r, alternating), r, Constant(x, -1.0)), r, one);
   Value* sum = b_.CreateFAdd(e, Scale(one, n));
   // 14 bits, and as many again from one step of Newton's.
   Value* inverse = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {}, {sum, sum, b_.getInt16(-1)});

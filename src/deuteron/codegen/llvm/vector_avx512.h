@@ -33,13 +33,6 @@ class Avx512Math : private VectorOps {
   static constexpr double kTurnLimit = 131072;
 
  private:
-  /// An integer added to 1.5 * 2^23, so that its low bits are those of the mantissa; and the same as a number.
-  struct Rounded {
-    llvm::Value* shifted;
-    llvm::Value* whole;
-  };
-  /// The integer nearest to x * scale (below 2^22).
-  Rounded Round(llvm::Value* x, double scale);
   /// table[low five bits of the bits of `index`], lane by lane.
   llvm::Value* Lookup(const double (&table)[32], llvm::Value* index);
   /// mantissa * 2^exponent, rounded once.

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "deuteron/codegen/llvm/vector_tables.h"
@@ -21,23 +20,14 @@ constexpr double kTwoTo64 = 18446744073709551616.0;
 
 }  // namespace
 
-/// Adding 1.5 * 2^23 leaves the rounded integer in the low bits of the mantissa.
-FloatMath::Rounded FloatMath::Round(Value* x, double scale, int bias) {
-  Value* magic = Constant(x, 12582912.0 + bias);
-  Value* shifted = Fma(x, Constant(x, scale), magic);
-  return {shifted, b_.CreateFSub(shifted, magic)};
-}
-
 /// What is left of the magic number goes with the bits that are shifted out.
 Value* FloatMath::Power(const Rounded& n) {
   return b_.CreateBitCast(b_.CreateShl(Bits(n.shifted), Int(n.shifted, 23)), n.shifted->getType());
 }
 
-/// x = n ln 2 + r, ln 2 in two parts.
 FloatMath::Reduced FloatMath::ReduceByLn2(Value* x, int bias) {
   const Rounded n = Round(x, 1.44269504088896341, bias);
-  Value* r = Fma(n.whole, Constant(x, -0.693359375), x);
-  return {n, Fma(n.whole, Constant(x, 2.12194440e-4), r)};
+  return {n, WithoutLn2(x, n.whole)};
 }
 
 /// exp(r) - 1 of a reduced r.
@@ -138,11 +128,7 @@ Value* FloatMath::Tanh(Value* x) {
 Value* FloatMath::Sigmoid(Value* x) {
   x = Clamp(x, -104.5, 40.0);
   const Rounded n = Round(x, -1.44269504088896341, kExponentBias - 64);
-  Value* r = Fma(n.whole, Constant(x, 0.693359375), x);
-  r = Fma(n.whole, Constant(x, -2.12194440e-4), r);
-  std::array<double, std::size(kExp)> alternating;
-  for (size_t i = 0; i < alternating.size(); ++i) alternating[i] = i % 2 == 0 ? kExp[i] : -kExp[i];
-  Value* e = Fma(Fma(Polynomial(r, alternating), r, Constant(x, -1.0)), r, Constant(x, 1.0));
+  Value* e = ExpOfNegative(WithoutLn2(x, n.whole, -1));
   Value* scale = Constant(x, 1 / kTwoTo64);
   return b_.CreateFDiv(scale, Fma(e, Power(n), scale));
 }

@@ -40,17 +40,11 @@ class FloatMath : private VectorOps {
   /// Of float64: log2 of positive finite numbers, absolute error 1e-11 or so; 2^t, relative error 1e-10 or so.
   llvm::Value* Log2Double(llvm::Value* x);
   llvm::Value* Exp2Double(llvm::Value* t);
-  /// Nearest integer n to a number.
-  struct Rounded {
-    llvm::Value* shifted;  ///< as the low bits, n + bias
-    llvm::Value* whole;    ///< n itself
-  };
-  /// Of x * scale (beyond 2^21 anything).
-  Rounded Round(llvm::Value* x, double scale, int bias);
   /// The number whose exponent has the bits n + bias: 2^(n + bias - 127) where it is a normal one.
   llvm::Value* Power(const Rounded& n);
   /// mantissa * 2^n, n of the sign of x (or 0) and |n| < 190, its bias kScaleBias; denormal results are rounded once.
   llvm::Value* Scale(llvm::Value* mantissa, const Rounded& n, llvm::Value* x);
+  /// x = n ln 2 + r.
   struct Reduced {
     Rounded n;
     llvm::Value* r;

@@ -1,7 +1,11 @@
 #include "deuteron/codegen/llvm/vector_ops.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <numeric>
+
+#include "deuteron/codegen/llvm/vector_tables.h"
 
 namespace deuteron::codegen {
 
@@ -30,6 +34,25 @@ Value* VectorOps::Polynomial(Value* x, std::span<const double> coefficients) {
   Value* result = Constant(x, coefficients.back());
   for (size_t i = coefficients.size() - 1; i-- > 0;) result = Fma(result, x, Constant(x, coefficients[i]));
   return result;
+}
+
+/// Adding 1.5 * 2^23 leaves the rounded integer in the low bits of the mantissa.
+VectorOps::Rounded VectorOps::Round(Value* x, double scale, int bias) {
+  Value* magic = Constant(x, 12582912.0 + bias);
+  Value* shifted = Fma(x, Constant(x, scale), magic);
+  return {shifted, b_.CreateFSub(shifted, magic)};
+}
+
+/// ln 2 in two parts.
+Value* VectorOps::WithoutLn2(Value* x, Value* n, double sign) {
+  Value* r = Fma(n, Constant(x, -0.693359375 * sign), x);
+  return Fma(n, Constant(x, 2.12194440e-4 * sign), r);
+}
+
+Value* VectorOps::ExpOfNegative(Value* r) {
+  std::array<double, std::size(kExp)> alternating;
+  for (size_t i = 0; i < alternating.size(); ++i) alternating[i] = i % 2 == 0 ? kExp[i] : -kExp[i];
+  return Fma(Fma(Polynomial(r, alternating), r, Constant(r, -1.0)), r, Constant(r, 1.0));
 }
 
 Value* VectorOps::CopySign(Value* magnitude, Value* sign) {

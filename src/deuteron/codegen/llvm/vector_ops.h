@@ -27,6 +27,17 @@ class VectorOps {
   llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   /// c0 + c1 x + c2 x^2 + …
   llvm::Value* Polynomial(llvm::Value* x, std::span<const double> coefficients);
+  /// Nearest integer n to a number of float32.
+  struct Rounded {
+    llvm::Value* shifted;  ///< as the low bits, n + bias
+    llvm::Value* whole;    ///< n itself
+  };
+  /// Of x * scale (beyond 2^21 anything).
+  Rounded Round(llvm::Value* x, double scale, int bias = 0);
+  /// x - n ln 2 of float32; of x + n ln 2 with `sign` -1.
+  llvm::Value* WithoutLn2(llvm::Value* x, llvm::Value* n, double sign = 1);
+  /// exp(-r) of a float32 r, |r| <= ln 2 / 2.
+  llvm::Value* ExpOfNegative(llvm::Value* r);
   llvm::Value* Abs(llvm::Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
   llvm::Value* CopySign(llvm::Value* magnitude, llvm::Value* sign);
   /// The smaller and the greater of x and a number, NaN kept: one instruction on x86.

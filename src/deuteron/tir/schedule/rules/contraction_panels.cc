@@ -179,10 +179,7 @@ void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) 
   const auto vector = is_rhs ? axis_of(roles.n) : axis_of(roles.m);
   if (!vector) return;
   const BufferLoad& b = is_rhs ? roles.rhs_load : roles.lhs_load;
-  double rows = 1;
-  for (const size_t axis : is_rhs ? roles.m : roles.n) {
-    rows *= static_cast<double>(AssumedExtent(block->iter_vars[axis]->dom->extent));
-  }
+  const int64_t rows = AssumedElements(block, is_rhs ? roles.m : roles.n);
   if (rows < kFewestRowsOfPanels) return;
   const PrimExpr& extent = block->iter_vars[*vector]->dom->extent;
   const auto columns = AsConstInt(extent);
