@@ -160,6 +160,10 @@ const std::vector<Case>& Cases() {
        {{"q", "2, 30, 16"}, {"y", "2, 90, 16"}, {"v", "2, 90, 16"}, {"m", "1, 30, 90"}},
        {"k = R.permute_dims(y, axes=[0, 2, 1])", "s0 = R.matmul(q, k)", "s = R.add(s0, m)", kSoftmax, kOutput},
        "float16"},
+      {"halves_of_many_rows",
+       {{"q", "3, 150, 16"}, {"k", "3, 16, 41"}, {"v", "3, 41, 20"}, {"m", "3, 150, 41"}},
+       {"s0 = R.matmul(q, k)", "s = R.add(s0, m)", kSoftmax, kOutput},
+       "float16"},
       {"halves_of_one",
        {{"q", "2, 70, 16"}, {"k0", "2, 16, 30"}},
        {"v = R.permute_dims(q, axes=[0, 2, 1])", "s = R.matmul(q, v)", kSoftmax, "gv = R.matmul(p, q)"},
@@ -223,6 +227,25 @@ TEST(AttentionOfUnknownRows, IsOfEachAloneWhereTheyAreFew) {
     const std::string text = script::Print(Scheduled(test));
     EXPECT_NE(text.find(" <= T.int64(8):\n                    for row in range(T.min("), std::string::npos) << text;
   }
+}
+
+/// Keys and values of 16 bits that the second cache holds in float32 are widened for several tiles at once, and there
+/// is work for all threads.
+TEST(AttentionOfHalves, WidensOnceForSeveralTiles) {
+  const Case test{"halves",
+                  {{"q", "3, 197, 64"}, {"k", "3, 64, 197"}, {"v", "3, 197, 64"}},
+                  {kScores, kSoftmax, kOutput},
+                  "float16"};
+  const auto text_for = [&](const char* target) {
+    const TargetScope target_scope(Target::Parse(target));
+    return script::Print(Scheduled(test));
+  };
+  const std::string large = text_for("llvm -mcpu=x86-64-v3 -threads=2 -l2-bytes=524288");
+  const size_t tiles = large.find("for t in range(");
+  ASSERT_NE(tiles, std::string::npos) << large;
+  EXPECT_LT(large.rfind("T.sblock(\"widened"), tiles) << large;
+  EXPECT_NE(large.find("in T.parallel(T.int64(6))"), std::string::npos) << large;
+  EXPECT_EQ(text_for("llvm -mcpu=x86-64-v3 -threads=2 -l2-bytes=131072").find("for t in range("), std::string::npos);
 }
 
 /// Heads, columns and batches that a slice leaves out.

@@ -5,7 +5,10 @@
 
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/codegen/llvm/finish_loops.h"
+#include "deuteron/codegen/llvm/interleave.h"
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/analysis/index_eval.h"
+#include "deuteron/tir/analysis/side_by_side.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/conditions.h"
@@ -226,11 +229,7 @@ void KernelEmitter::EmitLoop(const tir::ForNode* op) {
   if (op->loop_kind == tir::ForKind::kUnrolled && constant && *constant * unroll_copies_ <= kMaxUnrolledCopies) {
     // Every copy is emitted with the variable a constant, which LLVM's builder folds as it goes.
     unroll_copies_ *= *constant;
-    for (int64_t i = 0; i < *constant; ++i) {
-      values_[op->loop_var.get()] = builder_.CreateAdd(
-          begin, llvm::ConstantInt::get(begin->getType(), static_cast<uint64_t>(i)), "", false, true);
-      EmitStmt(op->body);
-    }
+    EmitCopies(op, begin, *constant);
     unroll_copies_ /= *constant;
     return;
   }
@@ -238,10 +237,56 @@ void KernelEmitter::EmitLoop(const tir::ForNode* op) {
   EmitSerialLoop(op->loop_var, begin, end, op, constant);
 }
 
+int64_t KernelEmitter::CopiesSideBySide(const tir::ForNode* op, int64_t count) const {
+  const auto* store = op->body.as<tir::BufferStoreNode>();
+  if (store == nullptr || tir::CountFunctions(op->body) == 0) return 1;
+  const int64_t lanes = store->value->dtype.lanes();
+  if (lanes == 1 || lanes > target_.machine.Lanes(32)) return 1;
+  // What a copy reads no other one may write: it is another buffer, or the same element.
+  const auto* at = store->indices.empty() ? nullptr : store->indices.back().as<tir::RampNode>();
+  const auto step = at != nullptr && IsOne(at->stride) ? tir::StepAlong(at->base, op->loop_var) : std::nullopt;
+  const bool is_apart = step && std::abs(*step) >= lanes;
+  bool may_meet = false;
+  deuteron::PostOrderVisit(store->value, [&](const PrimExpr& node) {
+    const auto* load = node.as<tir::BufferLoadNode>();
+    if (load == nullptr || !load->buffer->data.same_as(store->buffer->data)) return;
+    may_meet |= !is_apart || !load->buffer.same_as(store->buffer) || !ExprEqual(load->indices, store->indices);
+  });
+  if (may_meet) return 1;
+  const int64_t most = std::min(target_.machine.latency, count);
+  return most > 2 && count % most != 0 && count % (most - 1) == 0 ? most - 1 : most;
+}
+
+void KernelEmitter::EmitCopies(const tir::ForNode* op, llvm::Value* begin, int64_t count) {
+  const auto last = [&]() -> llvm::Instruction* {
+    llvm::BasicBlock* block = builder_.GetInsertBlock();
+    return block->empty() ? nullptr : &block->back();
+  };
+  const int64_t side_by_side = CopiesSideBySide(op, count);
+  llvm::BasicBlock* block = nullptr;
+  std::vector<llvm::Instruction*> ends;
+  for (int64_t i = 0; i < count; ++i) {
+    if (ends.empty()) {
+      block = builder_.GetInsertBlock();
+      ends = {last()};
+    }
+    values_[op->loop_var.get()] =
+        builder_.CreateAdd(begin, llvm::ConstantInt::get(begin->getType(), static_cast<uint64_t>(i)), "", false, true);
+    EmitStmt(op->body);
+    ends.push_back(last());
+    if (std::ssize(ends) <= side_by_side && i + 1 < count) continue;
+    if (ends.size() > 2 && block == builder_.GetInsertBlock()) InterleaveCopies(block, ends);
+    ends.clear();
+  }
+}
+
 void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
                                    std::optional<int64_t> trips) {
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   const std::string name(var->name_hint);
+  const int64_t copies = trips && target_.machine.expected_calls == 0 ? CopiesSideBySide(op, *trips) : 1;
+  const int64_t rest = copies == 1 ? 0 : *trips % copies;
+  if (rest != 0) end = builder_.CreateSub(end, llvm::ConstantInt::get(end->getType(), static_cast<uint64_t>(rest)));
   auto* body = llvm::BasicBlock::Create(llvm_, name + ".loop", frame_->function);
   auto* after = llvm::BasicBlock::Create(llvm_, name + ".end", frame_->function);
   if (trips) {
@@ -253,8 +298,12 @@ void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm
   llvm::PHINode* phi = builder_.CreatePHI(begin->getType(), 2, name);
   phi->addIncoming(begin, before);
   values_[var.get()] = phi;
-  EmitInPrefetchedLoop(op, var, builder_.CreateSub(phi, begin), [&] { EmitStmt(op->body); });
-  llvm::Value* next = builder_.CreateAdd(phi, llvm::ConstantInt::get(phi->getType(), 1), "", false, true);
+  EmitInPrefetchedLoop(op, var, builder_.CreateSub(phi, begin), [&] {
+    if (copies == 1) return EmitStmt(op->body);
+    EmitCopies(op, phi, copies);
+  });
+  llvm::Value* next =
+      builder_.CreateAdd(phi, llvm::ConstantInt::get(phi->getType(), static_cast<uint64_t>(copies)), "", false, true);
   phi->addIncoming(next, builder_.GetInsertBlock());
   // In steps of one from less than the end, it meets that, and the number that is there anyway is all the test needs.
   // Of lengths that the run tells LLVM learns more from what is less.
@@ -264,10 +313,11 @@ void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm
   if (trips) {
     // Which loop's values to keep in registers is decided by how often each block runs; without this LLVM takes any two
     // short loops in each other, of an epilogue say, to run more often than the steps of a long sum.
-    const auto repeats = static_cast<uint32_t>(std::clamp<int64_t>(*trips - 1, 1, kMostRepeats));
+    const auto repeats = static_cast<uint32_t>(std::clamp<int64_t>(*trips / copies - 1, 1, kMostRepeats));
     back->setMetadata(llvm::LLVMContext::MD_prof, llvm::MDBuilder(llvm_).createBranchWeights(repeats, 1));
   }
   builder_.SetInsertPoint(after);
+  if (rest != 0) EmitCopies(op, end, rest);
 }
 
 namespace {

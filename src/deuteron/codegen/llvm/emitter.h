@@ -115,6 +115,11 @@ class KernelEmitter {
   /// `trips` if that is known, and then not 0.
   void EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
                       std::optional<int64_t> trips);
+  /// So many iterations from `begin` on, each of its own code, those side by side that are worth it.
+  void EmitCopies(const tir::ForNode* op, llvm::Value* begin, int64_t count);
+  /// How many of `count` iterations are best computed at once: more than one where they store a vector of what calls
+  /// functions, each of which waits for the one before, and no iteration reads what another one stores.
+  int64_t CopiesSideBySide(const tir::ForNode* op, int64_t count) const;
   void EmitIf(const tir::IfThenElseNode* op);
   void EmitWhile(const tir::WhileNode* op);
   void EmitAssert(const tir::AssertStmtNode* op);

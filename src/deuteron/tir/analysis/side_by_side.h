@@ -9,9 +9,12 @@
 
 namespace deuteron::tir {
 
+/// Calls of functions of floats, such as exp, in `body`.
+int64_t CountFunctions(const Stmt& body);
+
 /// Vectors of the iterations of `body` that are best computed side by side: 1, or as many as hide the latency where it
-/// calls functions one after the other. Each waits for the one before, longer than a processor looks ahead; past a
-/// single one it sees the next iteration by itself.
+/// calls a function. Each step of one waits for the one before, and a processor looks ahead no further than the
+/// instructions of two.
 int64_t VectorsSideBySide(const Stmt& body, const Machine& machine);
 
 }  // namespace deuteron::tir

@@ -173,8 +173,20 @@ void AttentionScheduler::PutTogether(const Stmt& stages) {
     values[rows] = Min(height, plan_.rows - PrimExpr(tile) * height);
   Array<IterVar> iters;
   for (size_t i = 0; i < plan_.batch.size(); ++i) iters.push_back(TileIter(plan_.batch[i], tile_.batch[i]));
-  iters.push_back(TileIter(arith::Analyzer().Simplify(CeilDiv(plan_.rows, height)), tile));
-  PutTiles(&schedule_, "attention", iters, Substitute(stages, values), allocated_);
+  const PrimExpr tiles = arith::Analyzer().Simplify(CeilDiv(plan_.rows, height));
+  Stmt body = Substitute(stages, values);
+  if (tile_.group == 1) {
+    iters.push_back(TileIter(tiles, tile));
+  } else {
+    const PrimExpr length = I64(tile_.group);
+    const Var group("group", DataType::Int(64)), of_group("t", DataType::Int(64));
+    iters.push_back(TileIter(arith::Analyzer().Simplify(CeilDiv(tiles, length)), group));
+    body = Substitute(body, {{tile, PrimExpr(group) * length + of_group}});
+    const PrimExpr count = Min(length, tiles - PrimExpr(group) * length);
+    shared_.push_back(For(of_group, I64(0), count, ForKind::kSerial, body));
+    body = SeqStmt::Flatten(shared_);
+  }
+  PutTiles(&schedule_, "attention", iters, body, allocated_);
 }
 
 namespace {

@@ -43,10 +43,15 @@ const char* AttentionScheduler::Widen(const Block& name, const Axis& along, cons
   const Buffer copy("widened", DataType::Float(32), shape);
   AttentionStage widening = StageOf(Filled(), keys);
   if (const char* why = widening.AddCopy(name, load, copy, axes)) return why;
-  stages->push_back(Scheduled(widening, {}, {copy}));
+  const bool is_shared = tile_.group > 1;
+  (is_shared ? &shared_ : stages)->push_back(Scheduled(widening, {}, {copy}));
   stage->ReadCopy(load, copy, axes);
   inputs->push_back(copy);
-  copies_.push_back(copy);
+  if (is_shared) {
+    allocated_.push_back(copy);
+  } else {
+    copies_.push_back(copy);
+  }
   return nullptr;
 }
 

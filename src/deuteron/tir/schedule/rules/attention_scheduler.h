@@ -116,7 +116,7 @@ class AttentionScheduler {
   BufferLoad OtherOperand(const Block& name) const;
 
   /// Keys or values of 16 bits, which a product reads as scalars, are widened before, a vector of them at a time and in
-  /// the order in which they lie.
+  /// the order in which they lie: all of them for a group of tiles.
   const char* Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
                     Array<Buffer>* inputs, Array<Stmt>* stages);
 
@@ -162,7 +162,7 @@ class AttentionScheduler {
 
   PrimExpr Quotient(const PrimExpr& product, const PrimExpr& sum) const;
 
-  /// The loops over the batch and tiles, and in them a block of all stages.
+  /// The loops over the batch and tiles, or groups of them, and in them a block of all stages.
   void PutTogether(const Stmt& stages);
 
   Schedule& schedule_;
@@ -183,6 +183,8 @@ class AttentionScheduler {
   /// Of the block of keys at hand, as the scores lie.
   std::vector<Buffer> copies_;
   std::vector<std::pair<AttentionPlan::RowTerm, Buffer>> terms_;
+  /// What the tiles of a group have before them.
+  Array<Stmt> shared_;
   /// The exponentials, where the softmax left them, or their pairs.
   Buffer weights_;
   Array<Buffer> allocated_;

@@ -3,7 +3,8 @@
 /// have work for every thread, those that take the least cycles for an element of the scores.
 ///
 /// A high tile reads keys and values seldom; one whose scores, and masks, are in a near cache reads and writes those
-/// quickly; each block of keys corrects the sums of those before it. If all keys are one block nothing is corrected.
+/// quickly; each block of keys corrects the sums of those before it. If all keys are one block nothing is corrected,
+/// and keys and values of 16 bits can be widened for several tiles at once.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -39,6 +40,12 @@ constexpr int64_t kMostRowsOfSet = 4;
 /// Of a row that is computed alone: its scores take little room.
 constexpr int64_t kKeysOfRow = 256;
 
+int64_t KnownProduct(const std::vector<PrimExpr>& extents) {
+  int64_t product = 1;
+  for (const PrimExpr& extent : extents) product *= AsConstInt(extent).value_or(1);
+  return std::max<int64_t>(product, 1);
+}
+
 class TileChooser {
  public:
   /// `has_unit`: a matrix unit multiplies.
@@ -52,16 +59,18 @@ class TileChooser {
         depth_(AssumedExtent(plan.ExtentOf(schedule, plan.scores, AttentionAxis::kDepth))),
         columns_(AssumedExtent(plan.ExtentOf(schedule, plan.output, AttentionAxis::kColumn))),
         batch_(AssumedProduct(Array<PrimExpr>(plan.batch.begin(), plan.batch.end()))),
+        known_batch_(KnownProduct(plan.batch)),
         bytes_(schedule.WriteBuffer(plan.exponent)->dtype.bytes()),
         is_widened_(Is16BitFloat(plan.queries->dtype)),
         is_causal_(!plan.VisibleKeys(schedule, I64(0)).same_as(plan.keys)),
         has_unit_(has_unit),
         masks_(plan.masked.empty() ? 0 : static_cast<double>(plan.MasksOfPairs(schedule).size())) {}
 
-  /// Rows of a tile, keys of a block; no keys if all are one.
+  /// Rows of a tile, keys of a block; no keys if all are one. And tiles that keys and values are widened for at once.
   struct Choice {
     int64_t height = 0;
     int64_t block = 0;
+    int64_t group = 1;
     double cycles = 0;
   };
 
@@ -86,8 +95,8 @@ class TileChooser {
                                       : static_cast<double>(depth_) * CyclesOfStep(height, keys_) +
                                             static_cast<double>(columns_) * CyclesOfStep(height, columns_);
     const auto consider = [&](int64_t block) {
-      const double cycles = Cycles(products, height, block == 0 ? keys_ : block, block != 0);
-      if (best->height == 0 || cycles < best->cycles) *best = {height, block, cycles};
+      const Choice choice = ChoiceOf(products, height, block);
+      if (best->height == 0 || choice.cycles < best->cycles) *best = choice;
     };
     if (known_keys_) consider(0);
     if (is_causal_) {
@@ -115,8 +124,41 @@ class TileChooser {
     return CeilDiv(MatrixUnit().rows, used);
   }
 
-  /// For an element of the scores.
-  double Cycles(double products, int64_t height, int64_t block, bool is_corrected) const {
+  /// How long the threads take for all tiles, each group of which one of them widens the keys and values for: the next
+  /// group is that of the first thread that is done.
+  double CyclesOfGroups(int64_t tiles, int64_t group, double of_tile, double of_group) const {
+    std::vector<double> busy(static_cast<size_t>(machine_.threads), 0.0);
+    for (int64_t batch = 0; batch < known_batch_; ++batch) {
+      for (int64_t first = 0; first < tiles; first += group) {
+        const auto length = static_cast<double>(std::min(group, tiles - first));
+        *std::min_element(busy.begin(), busy.end()) += length * of_tile + of_group;
+      }
+    }
+    return *std::max_element(busy.begin(), busy.end());
+  }
+
+  /// Tiles of so many rows that share what one thread widens of all keys and values, if that fits the second cache.
+  int64_t TilesOfGroup(int64_t height, double of_tile, double of_group) const {
+    const int64_t widened = keys_ * (depth_ + columns_) * static_cast<int64_t>(sizeof(float));
+    if (!known_rows_ || !known_keys_ || widened > costs_.PanelBytes()) return 1;
+    const int64_t tiles = CeilDiv(rows_, height);
+    const int64_t most = std::min(tiles, CeilDiv(costs_.EnoughPieces(), known_batch_));
+    int64_t best = tiles;
+    double least = 0;
+    for (int64_t groups = 1; groups <= most; ++groups) {
+      const int64_t group = CeilDiv(tiles, groups);
+      const double cycles = CyclesOfGroups(tiles, group, of_tile, of_group);
+      if (least != 0 && cycles >= least) continue;
+      least = cycles;
+      best = group;
+    }
+    return best;
+  }
+
+  /// With its cycles for an element of the scores; `block` is 0 where all keys are one.
+  Choice ChoiceOf(double products, int64_t height, int64_t block) const {
+    const bool is_corrected = block != 0;
+    if (!is_corrected) block = keys_;
     // The last tile computes as many rows as the others; of a length that is not known, half of them in vain.
     const int64_t whole = CeilDiv(rows_, height);
     const auto tiles = static_cast<double>(whole) + (known_rows_ ? 0 : 0.5);
@@ -133,18 +175,26 @@ class TileChooser {
     const double operands = step_bytes * CyclesPerByte(step_bytes * static_cast<double>(keys_)) / filled;
     const int64_t vector_bytes = machine_.vector_bits / 8;
     const double copied = costs_.CyclesToWiden() + costs_.CyclesOfCopy(vector_bytes) / 2;
-    const double widening = has_unit_     ? kCyclesOfKeyPairs * static_cast<double>(depth_ + columns_) / filled
-                            : is_widened_ ? step_bytes / static_cast<double>(vector_bytes) * copied / filled
-                                          : 0;
     // Two operands of all of a tile's rows that a block reads, and one that it corrects.
     const double beside = static_cast<double>(bytes_ * height * (depth_ + columns_));
     const double correction = is_corrected ? 2 * static_cast<double>(columns_ * bytes_) * CyclesPerByte(beside) : 0;
     const double stages = has_unit_ ? kCyclesOfUnitBlock : is_corrected ? kCyclesOfBlock : 0;
     const double of_block = correction + stages / static_cast<double>(height);
-    const double cycles = waste * (products + passes + of_block / static_cast<double>(block)) + operands + widening;
+    double cycles = waste * (products + passes + of_block / static_cast<double>(block)) + operands;
+    int64_t group = 1;
+    if (has_unit_) {
+      cycles += kCyclesOfKeyPairs * static_cast<double>(depth_ + columns_) / filled;
+    } else if (is_widened_) {
+      const int64_t vector_bytes = machine_.vector_bits / 8;
+      const double copied = costs_.CyclesToWiden() + costs_.CyclesOfCopy(vector_bytes) / 2;
+      const double widening = step_bytes / static_cast<double>(vector_bytes) * copied;
+      if (!is_corrected) group = TilesOfGroup(height, cycles * filled, widening);
+      cycles += widening / (filled * static_cast<double>(group));
+    }
     // Of keys that no row of a tile sees only blocks are left out.
     const auto computed = static_cast<double>(rows_ + height) / static_cast<double>(2 * rows_);
-    return is_causal_ && is_corrected ? cycles * std::min(computed, 1.0) : cycles;
+    if (is_causal_ && is_corrected) cycles *= std::min(computed, 1.0);
+    return {.height = height, .block = is_corrected ? block : 0, .group = group, .cycles = cycles};
   }
 
   /// To load a byte of so many that are gone through again and again.
@@ -176,6 +226,8 @@ class TileChooser {
   const int64_t depth_;
   const int64_t columns_;
   const double batch_;
+  /// The same of the axes whose lengths are known.
+  const int64_t known_batch_;
   const int64_t bytes_;
   /// Whether keys and values are widened for each tile.
   const bool is_widened_;
@@ -212,6 +264,7 @@ AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan&
   tile.is_row = false;
   tile.height = choice.height;
   tile.block = choice.block;
+  tile.group = choice.group;
   if (rows && (*rows % tile.height == 0 || *rows < tile.height)) {
     tile.rows = I64(std::min(*rows, tile.height));
   } else {

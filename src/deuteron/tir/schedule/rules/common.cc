@@ -371,7 +371,9 @@ void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& targe
   }
   // Not of short axes, of which much would be tail.
   int64_t stretch = VectorsSideBySide(body->body, target.machine) * lanes;
-  if (!extent || *extent < 8 * stretch) stretch = lanes;
+  const auto last = AsConstInt(body->iter_vars.back()->dom->extent);
+  const bool divides = !extent && last && *last % stretch == 0;
+  if (!divides && (!extent || *extent < 8 * stretch)) stretch = lanes;
   const std::vector<Loop> split = schedule->Split(inner, std::vector<int64_t>{-1, stretch});
   schedule->Vectorize(split[1]);
   // With few outer iterations, threads share the inner axis too.

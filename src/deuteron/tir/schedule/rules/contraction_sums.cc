@@ -133,7 +133,9 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
   const int64_t in_memory = std::clamp(root, is_small ? kMostDepth : kDepth, kMostDepth);
   // What a tile reads of B in one part stays in the second cache while the rows pass by; what the first tile fills, in
   // the first, from which it would have to drive out as much.
-  const bool is_kept = axis && (steps > kMostDepth || plan->fills_panels) && MayKeepSums(block, roles, target, *plan);
+  const int64_t row = plan->num_vectors * target.machine.vector_bits / 8;
+  const bool overfills = plan->fills_panels && steps * row > target.machine.l1.Share() * 2 / 3;
+  const bool is_kept = axis && (steps > kMostDepth || overfills) && MayKeepSums(block, roles, target, *plan);
   // The error of a long sum would be that of a single accumulator. Integers have none.
   if (!is_kept && (steps <= in_tile || !is_float)) return;
   // A copy of A is cut between vectors.
@@ -145,7 +147,6 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
   plan->cut = axis->position;
   plan->tile_depth = length;
   if (!is_kept) return;
-  const int64_t row = plan->num_vectors * target.machine.vector_bits / 8;
   const int64_t most =
       plan->fills_panels ? std::min(CostModel(target.machine).PartialPanelBytes() / row, in_memory) : in_memory;
   plan->parts_in_memory = LengthOfPart(parts, most / (axis->inner * length));
