@@ -148,7 +148,7 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
   plan->tile_depth = length;
   if (!is_kept) return;
   const int64_t most =
-      plan->fills_panels ? std::min(CostModel(target.machine).PartialPanelBytes() / row, in_memory) : in_memory;
+      plan->fills_panels ? std::min(target.machine.l1.Share() * 2 / 3 / row, in_memory) : in_memory;
   plan->parts_in_memory = LengthOfPart(parts, most / (axis->inner * length));
 }
 

@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/tile_stage.h"
@@ -215,6 +216,11 @@ class ProductWindowScheduler {
            2 * kShownPart * moving;
   }
 
+  /// Of an element that stays in the cache between stages (WidenBuffers).
+  int64_t HeldBytes(DataType dtype) const {
+    return IsNarrowFloat(dtype, thread_) ? static_cast<int64_t>(sizeof(float)) : dtype.bytes();
+  }
+
   /// The tile that makes least work.
   bool ChooseTile(bool must_pay) {
     const int64_t threads = costs_.machine().threads;
@@ -230,7 +236,7 @@ class ProductWindowScheduler {
       for (int64_t length = 1; length <= rows_; ++length) {
         if (rows_ % length != 0) continue;
         const int64_t tiles = rows_ / length, seen = Seen(length);
-        if (length > 1 && seen * width_ * channels * wide_->dtype.bytes() > costs_.BesidePanelBytes()) break;
+        if (length > 1 && seen * width_ * channels * HeldBytes(wide_->dtype) > costs_.BesidePanelBytes()) break;
         const auto rounds = static_cast<double>((images * tiles * groups + threads - 1) / threads);
         const double cycles = rounds * (static_cast<double>(seen) * of_seen + static_cast<double>(length) * of_row);
         if (cycles >= least) continue;
