@@ -106,6 +106,12 @@ const std::vector<Case>& Cases() {
        {"k = R.permute_dims(y, axes=[0, 2, 1])", "s0 = R.matmul(q, k)", "s = R.add(s0, m)", kSoftmax, kOutput},
        "float16"},
       {"heads", {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "2, 1, 1, 33"}}, kHeads},
+      {"heads_of_many_rows",
+       {{"x", "1, 70, 256"}, {"y", "1, 90, 256"}, {"z", "1, 90, 256"}},
+       {"q0 = R.reshape(x, R.shape([1, 70, 4, 64]))", "q = R.permute_dims(q0, axes=[0, 2, 1, 3])",
+        "k0 = R.reshape(y, R.shape([1, 90, 4, 64]))", "k = R.permute_dims(k0, axes=[0, 2, 3, 1])",
+        "v0 = R.reshape(z, R.shape([1, 90, 4, 64]))", "v = R.permute_dims(v0, axes=[0, 2, 1, 3])", kScores, kSoftmax,
+        "o = R.matmul(p, v)", "t = R.permute_dims(o, axes=[0, 2, 1, 3])", "gv = R.reshape(t, R.shape([1, 70, 256]))"}},
       {"first_rows",
        {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "2, 1, 1, 33"}},
        PartOfHeads("gv = R.strided_slice(r, axes=[1], begin=[0], end=[17])")},
@@ -248,6 +254,27 @@ TEST(AttentionOfHalves, WidensOnceForSeveralTiles) {
   EXPECT_EQ(text_for("llvm -mcpu=x86-64-v3 -threads=2 -l2-bytes=131072").find("for t in range("), std::string::npos);
 }
 
+/// Values whose rows lie so far apart that the first cache has few places for them are brought together.
+TEST(AttentionOfScatteredValues, CopiesOnceForSeveralTiles) {
+  const TargetScope target_scope(Target::Parse("llvm -mcpu=x86-64-v3 -threads=2"));
+  const auto is_copied = [](int64_t heads) {
+    const std::string width = std::to_string(64 * heads), shape = "1, 90, " + width;
+    const std::string apart = ", R.shape([1, 90, " + std::to_string(heads) + ", 64]))";
+    const std::string v = "v0 = R.reshape(z" + apart, q = "q0 = R.reshape(x" + apart, k = "k0 = R.reshape(y" + apart;
+    const Case test{
+        "heads",
+        {{"x", shape.c_str()}, {"y", shape.c_str()}, {"z", shape.c_str()}},
+        {q.c_str(), "q = R.permute_dims(q0, axes=[0, 2, 1, 3])", k.c_str(), "k = R.permute_dims(k0, axes=[0, 2, 3, 1])",
+         v.c_str(), "v = R.permute_dims(v0, axes=[0, 2, 1, 3])", kScores, kSoftmax, kOutput}};
+    const std::string text = script::Print(Scheduled(test));
+    const size_t copy = text.find("T.sblock(\"values"), tiles = text.find("for t in range(");
+    EXPECT_EQ(copy == std::string::npos, tiles == std::string::npos);
+    return copy != std::string::npos && copy < tiles;
+  };
+  EXPECT_TRUE(is_copied(4));
+  EXPECT_FALSE(is_copied(1));
+}
+
 /// Heads, columns and batches that a slice leaves out.
 TEST(AttentionInPart, ComputesWhatTheOperatorsDo) {
   for (const char* part : {"gv = R.strided_slice(r, axes=[2], begin=[0], end=[24])",
@@ -272,8 +299,9 @@ TEST(AttentionOnAnyCpu, ComputesWhatTheOperatorsDo) {
                              "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -threads=2 -l2-bytes=32768"}) {
     for (const Case& test : Cases()) {
       const std::string name = test.name;
-      if (name != "odd" && name != "heads" && name != "terms_of_image" && name != "causal" &&
-          name != "causal_symbolic" && name != "two_rows" && name != "two_rows_long" && name != "symbolic_halves")
+      if (name != "odd" && name != "heads" && name != "heads_of_many_rows" && name != "halves_of_many_rows" &&
+          name != "terms_of_image" && name != "causal" && name != "causal_symbolic" && name != "two_rows" &&
+          name != "two_rows_long" && name != "symbolic_halves")
         continue;
       SCOPED_TRACE(name + " for " + target);
       const TargetScope target_scope(Target::Parse(target));

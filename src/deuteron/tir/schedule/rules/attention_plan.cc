@@ -352,6 +352,14 @@ PrimExpr AttentionPlan::ExtentOf(const Schedule& schedule, const Block& name, in
   return position == axes.end() ? I64(1) : schedule.Get(name)->iter_vars[position - axes.begin()]->dom->extent;
 }
 
+BufferLoad AttentionPlan::OtherOperand(const Schedule& schedule, const Block& name) const {
+  const MatmulRoles roles = *ClassifyBlock(schedule.Get(name)).matmul;
+  const auto has_rows = [&](const BufferLoad& load) {
+    return load.same_as(queries) || load->buffer.same_as(schedule.WriteBuffer(weights));
+  };
+  return has_rows(roles.lhs_load) ? roles.rhs_load : roles.lhs_load;
+}
+
 AttentionPlan PlanAttention(Schedule* schedule) { return AttentionPlanner(schedule).Run(); }
 
 }  // namespace deuteron::tir

@@ -64,6 +64,8 @@ struct AttentionPlan {
 
   /// How many values of an axis a block runs over.
   PrimExpr ExtentOf(const Schedule& schedule, const Block& name, int axis) const;
+  /// The keys that `scores` reads, or the values that `output` does.
+  BufferLoad OtherOperand(const Schedule& schedule, const Block& name) const;
   /// How many keys, from the first on, rows up to `last_row` see: the others of them weigh nothing. `keys` itself where
   /// that is not shown to be fewer (attention_causal.cc).
   PrimExpr VisibleKeys(const Schedule& schedule, const PrimExpr& last_row) const;

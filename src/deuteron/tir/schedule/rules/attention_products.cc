@@ -23,28 +23,21 @@ bool AttentionScheduler::IsAlong(int axis, const Block& name, const PrimExpr& in
   return false;
 }
 
-BufferLoad AttentionScheduler::OtherOperand(const Block& name) const {
-  const MatmulRoles roles = *ClassifyBlock(schedule_.Get(name)).matmul;
-  const auto has_rows = [&](const BufferLoad& load) {
-    return load.same_as(plan_.queries) || load->buffer.same_as(WriteBuffer(plan_.weights));
-  };
-  return has_rows(roles.lhs_load) ? roles.rhs_load : roles.lhs_load;
-}
-
-const char* AttentionScheduler::Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
-                                      Array<Buffer>* inputs, Array<Stmt>* stages) {
+const char* AttentionScheduler::Copy(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
+                                     Array<Buffer>* inputs, Array<Stmt>* stages) {
   if (tile_.is_row) return nullptr;  // read as vectors
-  const BufferLoad load = OtherOperand(name);
-  if (!Is16BitFloat(load->dtype)) return nullptr;
+  const BufferLoad load = plan_.OtherOperand(schedule_, name);
+  const bool is_narrow = Is16BitFloat(load->dtype);
+  if (!is_narrow && !(name == plan_.output && tile_.copies_values)) return nullptr;
   const bool by_key = IsAlong(kKey, name, load->indices.back());
   const AttentionAxes axes = by_key ? AttentionAxes{along.axis, kKey} : AttentionAxes{kKey, along.axis};
   Array<PrimExpr> shape = {keys, along.extent};
   if (by_key) shape = {along.extent, keys};
-  const Buffer copy("widened", DataType::Float(32), shape);
-  AttentionStage widening = StageOf(Filled(), keys);
-  if (const char* why = widening.AddCopy(name, load, copy, axes)) return why;
+  const Buffer copy(is_narrow ? "widened" : "values", Kept(load->dtype), shape);
+  AttentionStage copying = StageOf(Filled(), keys);
+  if (const char* why = copying.AddCopy(name, load, copy, axes)) return why;
   const bool is_shared = tile_.group > 1;
-  (is_shared ? &shared_ : stages)->push_back(Scheduled(widening, {}, {copy}));
+  (is_shared ? &shared_ : stages)->push_back(Scheduled(copying, {}, {copy}));
   stage->ReadCopy(load, copy, axes);
   inputs->push_back(copy);
   if (is_shared) {
@@ -60,7 +53,7 @@ const char* AttentionScheduler::Pack(const Block& name, const Axis& along, const
   const Buffer copy("copy", DataType::Float(32), {keys, along.extent});
   AttentionStage stage = StageOf(Filled(), keys);
   stage.Allocate(copy);
-  if (const char* why = stage.AddCopy(name, OtherOperand(name), copy, {kKey, along.axis})) return why;
+  if (const char* why = stage.AddCopy(name, plan_.OtherOperand(schedule_, name), copy, {kKey, along.axis})) return why;
   AddPairs(&stage, copy, neighbours, pairs);
   stages->push_back(Scheduled(stage, {}, {pairs}));
   return nullptr;
@@ -106,7 +99,7 @@ const char* AttentionScheduler::ProductsOfKeys(const PrimExpr& keys, AttentionSt
       stage->ReadCopy(plan_.queries, queries_, {AttentionAxis::kDepth, kRow});
       inputs->push_back(queries_);
     }
-    if (const char* why = Widen(plan_.scores, depth, keys, stage, inputs, stages)) return why;
+    if (const char* why = Copy(plan_.scores, depth, keys, stage, inputs, stages)) return why;
     return stage->Add(plan_.scores, OfTile({kKey, kRow, AttentionAxis::kDepth}));
   }
   const Buffer pairs("key_pairs", DataType::Int(32), {products->shape[0], query_pairs_->shape[0]});
@@ -159,7 +152,7 @@ const char* AttentionScheduler::ProductsOfValues(const PrimExpr& keys, const Buf
     stage->Keep(WriteBuffer(plan_.weights), weights_, OfTile({kKey, kRow}));
     stage->Keep(WriteBuffer(plan_.output), products, OfTile({kColumn, kRow}));
     inputs->push_back(weights_);
-    if (const char* why = Widen(plan_.output, columns, keys, stage, inputs, stages)) return why;
+    if (const char* why = Copy(plan_.output, columns, keys, stage, inputs, stages)) return why;
     return stage->Add(plan_.output, OfTile({kColumn, kRow, kKey}));
   }
   const Buffer pairs = PairsBuffer("value_pairs", *count, columns.extent);

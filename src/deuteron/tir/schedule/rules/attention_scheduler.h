@@ -112,13 +112,10 @@ class AttentionScheduler {
   /// Whether an index of a block counts that axis.
   bool IsAlong(int axis, const Block& name, const PrimExpr& index) const;
 
-  /// The keys or values that a product reads.
-  BufferLoad OtherOperand(const Block& name) const;
-
-  /// Keys or values of 16 bits, which a product reads as scalars, are widened before, a vector of them at a time and in
-  /// the order in which they lie: all of them for a group of tiles.
-  const char* Widen(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
-                    Array<Buffer>* inputs, Array<Stmt>* stages);
+  /// Copies of keys or values that a product reads as scalars, for a tile or a group of them: of 16 bits they are
+  /// widened, a vector at a time and in the order in which they lie; values that lie scattered are brought together.
+  const char* Copy(const Block& name, const Axis& along, const PrimExpr& keys, AttentionStage* stage,
+                   Array<Buffer>* inputs, Array<Stmt>* stages);
 
   /// Makes pairs of the keys or values of a block that a product reads, which lie along `along`: of neighbours along
   /// the keys (0) or along that (1).

@@ -22,9 +22,11 @@ struct AttentionTile {
   Var first_key{"first_key", DataType::Int(64)};
   int64_t block = 0;
 
-  /// So many tiles of one batch follow each other on one thread, which widens the keys and values of 16 bits once for
-  /// all of them. 1: each for itself.
+  /// So many tiles of one batch follow each other on one thread, which copies keys and values once for all of them: of
+  /// 16 bits they are widened. 1: each for itself.
   int64_t group = 1;
+  /// Whether values are copied that need no widening.
+  bool copies_values = false;
 
   /// Whether all tiles have `height` rows.
   bool IsFull() const { return IsConstInt(rows, height); }

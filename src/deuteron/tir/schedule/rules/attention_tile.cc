@@ -46,6 +46,26 @@ int64_t KnownProduct(const std::vector<PrimExpr>& extents) {
   return std::max<int64_t>(product, 1);
 }
 
+/// Whether values lie so far apart from key to key that the first cache has no places for all that a tile's columns
+/// read, which it does again for the next ones.
+bool AreValuesScattered(const Schedule& schedule, const AttentionPlan& plan, int64_t keys, const CostModel& costs) {
+  const BufferLoad values = plan.OtherOperand(schedule, plan.output);
+  const SBlock block = schedule.Get(plan.output);
+  const AttentionAxes& axes = plan.iters.at(plan.output);
+  const auto position = std::find(axes.begin(), axes.end(), AttentionAxis::kKey);
+  if (position == axes.end()) return false;
+  const IterVar& key = block->iter_vars[position - axes.begin()];
+  int64_t step = 0;
+  for (size_t dim = 0; dim < values->indices.size(); ++dim) {
+    const auto along = StepAlong(values->indices[static_cast<int64_t>(dim)], key);
+    const auto stride = ConstStride(values->buffer, dim);
+    if (!along || (*along != 0 && !stride)) return false;
+    if (*along != 0) step += *along * *stride;
+  }
+  const Cache& cache = costs.machine().l1;
+  return keys > costs.Places(cache, step * values->dtype.bytes()) * cache.ways;
+}
+
 class TileChooser {
  public:
   /// `has_unit`: a matrix unit multiplies.
@@ -62,6 +82,7 @@ class TileChooser {
         known_batch_(KnownProduct(plan.batch)),
         bytes_(schedule.WriteBuffer(plan.exponent)->dtype.bytes()),
         is_widened_(Is16BitFloat(plan.queries->dtype)),
+        is_scattered_(AreValuesScattered(schedule, plan, keys_, costs_)),
         is_causal_(!plan.VisibleKeys(schedule, I64(0)).same_as(plan.keys)),
         has_unit_(has_unit),
         masks_(plan.masked.empty() ? 0 : static_cast<double>(plan.MasksOfPairs(schedule).size())) {}
@@ -71,6 +92,7 @@ class TileChooser {
     int64_t height = 0;
     int64_t block = 0;
     int64_t group = 1;
+    bool copies_values = false;
     double cycles = 0;
   };
 
@@ -173,8 +195,6 @@ class TileChooser {
     const double passes = element_bytes * CyclesPerByte((1 + pairs + masks) * scores_bytes);
     const double step_bytes = static_cast<double>(bytes_ * (depth_ + columns_));
     const double operands = step_bytes * CyclesPerByte(step_bytes * static_cast<double>(keys_)) / filled;
-    const int64_t vector_bytes = machine_.vector_bits / 8;
-    const double copied = costs_.CyclesToWiden() + costs_.CyclesOfCopy(vector_bytes) / 2;
     // Two operands of all of a tile's rows that a block reads, and one that it corrects.
     const double beside = static_cast<double>(bytes_ * height * (depth_ + columns_));
     const double correction = is_corrected ? 2 * static_cast<double>(columns_ * bytes_) * CyclesPerByte(beside) : 0;
@@ -182,19 +202,29 @@ class TileChooser {
     const double of_block = correction + stages / static_cast<double>(height);
     double cycles = waste * (products + passes + of_block / static_cast<double>(block)) + operands;
     int64_t group = 1;
+    const auto vectors = [&](int64_t numbers) {
+      return static_cast<double>(numbers) / static_cast<double>(machine_.Lanes(32));
+    };
+    const double copying = costs_.CyclesOfCopy(machine_.vector_bits / 8);
+    bool copies_values = false;
     if (has_unit_) {
       cycles += kCyclesOfKeyPairs * static_cast<double>(depth_ + columns_) / filled;
     } else if (is_widened_) {
-      const int64_t vector_bytes = machine_.vector_bits / 8;
-      const double copied = costs_.CyclesToWiden() + costs_.CyclesOfCopy(vector_bytes) / 2;
-      const double widening = step_bytes / static_cast<double>(vector_bytes) * copied;
+      const double widening = vectors(depth_ + columns_) * (costs_.CyclesToWiden() + copying / 2);
       if (!is_corrected) group = TilesOfGroup(height, cycles * filled, widening);
       cycles += widening / (filled * static_cast<double>(group));
+    } else if (is_scattered_ && !is_corrected) {
+      group = TilesOfGroup(height, cycles * filled, vectors(columns_) * copying);
+      copies_values = group > 1;
     }
     // Of keys that no row of a tile sees only blocks are left out.
     const auto computed = static_cast<double>(rows_ + height) / static_cast<double>(2 * rows_);
     if (is_causal_ && is_corrected) cycles *= std::min(computed, 1.0);
-    return {.height = height, .block = is_corrected ? block : 0, .group = group, .cycles = cycles};
+    return {.height = height,
+            .block = is_corrected ? block : 0,
+            .group = group,
+            .copies_values = copies_values,
+            .cycles = cycles};
   }
 
   /// To load a byte of so many that are gone through again and again.
@@ -229,8 +259,10 @@ class TileChooser {
   /// The same of the axes whose lengths are known.
   const int64_t known_batch_;
   const int64_t bytes_;
-  /// Whether keys and values are widened for each tile.
+  /// Whether keys and values are widened for each tile, or group.
   const bool is_widened_;
+  /// Whether values are rather copied.
+  const bool is_scattered_;
   const bool is_causal_;
   const bool has_unit_;
   /// Tensors that are read once a pair of a row and a key, and before are laid out as the scores are.
@@ -265,6 +297,7 @@ AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan&
   tile.height = choice.height;
   tile.block = choice.block;
   tile.group = choice.group;
+  tile.copies_values = choice.copies_values;
   if (rows && (*rows % tile.height == 0 || *rows < tile.height)) {
     tile.rows = I64(std::min(*rows, tile.height));
   } else {
