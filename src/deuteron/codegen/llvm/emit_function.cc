@@ -319,7 +319,7 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
   llvm::Value* end = builder_.CreateAdd(function->getArg(2), min, "", false, true);
   begin = EmitCast(op->loop_var.dtype(), DataType::Int(64), begin);
   end = EmitCast(op->loop_var.dtype(), DataType::Int(64), end);
-  EmitSerialLoop(op->loop_var, begin, end, op, std::nullopt);
+  EmitSerialLoop(begin, end, op, std::nullopt);
   EndFrame();
   frame_ = saved_frame;
   values_ = std::move(saved_values);

@@ -234,7 +234,7 @@ void KernelEmitter::EmitLoop(const tir::ForNode* op) {
     return;
   }
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
-  EmitSerialLoop(op->loop_var, begin, end, op, constant);
+  EmitSerialLoop(begin, end, op, constant);
 }
 
 int64_t KernelEmitter::CopiesSideBySide(const tir::ForNode* op, int64_t count) const {
@@ -280,8 +280,9 @@ void KernelEmitter::EmitCopies(const tir::ForNode* op, llvm::Value* begin, int64
   }
 }
 
-void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
+void KernelEmitter::EmitSerialLoop(llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
                                    std::optional<int64_t> trips) {
+  const tir::Var& var = op->loop_var;
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   const std::string name(var->name_hint);
   const int64_t copies = trips && target_.machine.expected_calls == 0 ? CopiesSideBySide(op, *trips) : 1;

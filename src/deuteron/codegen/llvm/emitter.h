@@ -113,8 +113,7 @@ class KernelEmitter {
   void EmitFor(const tir::ForNode* op);
   void EmitLoop(const tir::ForNode* op);
   /// `trips` if that is known, and then not 0.
-  void EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
-                      std::optional<int64_t> trips);
+  void EmitSerialLoop(llvm::Value* begin, llvm::Value* end, const tir::ForNode* op, std::optional<int64_t> trips);
   /// So many iterations from `begin` on, each of its own code, those side by side that are worth it.
   void EmitCopies(const tir::ForNode* op, llvm::Value* begin, int64_t count);
   /// How many of `count` iterations are best computed at once: more than one where they store a vector of what calls

@@ -165,6 +165,7 @@ class TileChooser {
     if (!known_rows_ || !known_keys_ || widened > costs_.PanelBytes()) return 1;
     const int64_t tiles = CeilDiv(rows_, height);
     const int64_t most = std::min(tiles, CeilDiv(costs_.EnoughPieces(), known_batch_));
+    if (most == 1) return tiles;
     int64_t best = tiles;
     double least = 0;
     for (int64_t groups = 1; groups <= most; ++groups) {
