@@ -112,6 +112,12 @@ bool MayKeepSums(const SBlock& block, const MatmulRoles& roles, const Target& ta
   return bytes <= static_cast<double>(CostModel(target.machine).PlaneBytes());
 }
 
+/// Rows of a panel that the first tile fills, so many that the first cache holds them beside the rows of A, a few at a
+/// time.
+int64_t RowsOfFilled(const ContractionPlan& plan, const Machine& machine) {
+  return machine.l1.Share() * 2 / 3 / (plan.num_vectors * machine.vector_bits / 8);
+}
+
 }  // namespace
 
 void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan) {
@@ -133,9 +139,8 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
   const int64_t in_memory = std::clamp(root, is_small ? kMostDepth : kDepth, kMostDepth);
   // What a tile reads of B in one part stays in the second cache while the rows pass by; what the first tile fills, in
   // the first, from which it would have to drive out as much.
-  const int64_t row = plan->num_vectors * target.machine.vector_bits / 8;
-  const bool overfills = plan->fills_panels && steps * row > target.machine.l1.Share() * 2 / 3;
-  const bool is_kept = axis && (steps > kMostDepth || overfills) && MayKeepSums(block, roles, target, *plan);
+  const int64_t most = plan->fills_panels ? std::min(RowsOfFilled(*plan, target.machine), kMostDepth) : kMostDepth;
+  const bool is_kept = axis && steps > most && MayKeepSums(block, roles, target, *plan);
   // The error of a long sum would be that of a single accumulator. Integers have none.
   if (!is_kept && (steps <= in_tile || !is_float)) return;
   // A copy of A is cut between vectors.
@@ -147,9 +152,7 @@ void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target
   plan->cut = axis->position;
   plan->tile_depth = length;
   if (!is_kept) return;
-  const int64_t most =
-      plan->fills_panels ? std::min(target.machine.l1.Share() * 2 / 3 / row, in_memory) : in_memory;
-  plan->parts_in_memory = LengthOfPart(parts, most / (axis->inner * length));
+  plan->parts_in_memory = LengthOfPart(parts, std::min(most, in_memory) / (axis->inner * length));
 }
 
 }  // namespace deuteron::tir
