@@ -201,7 +201,7 @@ class ProductWindowScheduler {
            costs_.CyclesOfPointwise(ops * static_cast<double>(width_ * channels));
   }
   double CyclesOfRow(int64_t channels) const {
-    const auto vectors = static_cast<double>(columns_ * ((channels + Lanes(thread_) - 1) / Lanes(thread_)));
+    const auto vectors = static_cast<double>(columns_ * CeilDiv(channels, Lanes(thread_)));
     return vectors * (static_cast<double>(taps_) / static_cast<double>(costs_.machine().vector_pipes) +
                       costs_.CyclesOfCopy(costs_.machine().vector_bits / 8));
   }
@@ -237,7 +237,7 @@ class ProductWindowScheduler {
         if (rows_ % length != 0) continue;
         const int64_t tiles = rows_ / length, seen = Seen(length);
         if (length > 1 && seen * width_ * channels * HeldBytes(wide_->dtype) > costs_.BesidePanelBytes()) break;
-        const auto rounds = static_cast<double>((images * tiles * groups + threads - 1) / threads);
+        const auto rounds = static_cast<double>(CeilDiv(images * tiles * groups, threads));
         const double cycles = rounds * (static_cast<double>(seen) * of_seen + static_cast<double>(length) * of_row);
         if (cycles >= least) continue;
         least = cycles;
