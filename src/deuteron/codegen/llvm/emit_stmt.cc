@@ -229,7 +229,7 @@ void KernelEmitter::EmitLoop(const tir::ForNode* op) {
   if (op->loop_kind == tir::ForKind::kUnrolled && constant && *constant * unroll_copies_ <= kMaxUnrolledCopies) {
     // Every copy is emitted with the variable a constant, which LLVM's builder folds as it goes.
     unroll_copies_ *= *constant;
-    EmitCopies(op, begin, *constant);
+    EmitCopies(op, begin, *constant, CopiesSideBySide(op, *constant));
     unroll_copies_ /= *constant;
     return;
   }
@@ -239,9 +239,9 @@ void KernelEmitter::EmitLoop(const tir::ForNode* op) {
 
 int64_t KernelEmitter::CopiesSideBySide(const tir::ForNode* op, int64_t count) const {
   const auto* store = op->body.as<tir::BufferStoreNode>();
-  if (store == nullptr || tir::CountFunctions(op->body) == 0) return 1;
+  if (store == nullptr) return 1;
   const int64_t lanes = store->value->dtype.lanes();
-  if (lanes == 1 || lanes > target_.machine.Lanes(32)) return 1;
+  if (lanes == 1 || lanes > target_.machine.Lanes(32) || tir::CountFunctions(op->body) == 0) return 1;
   // What a copy reads no other one may write: it is another buffer, or the same element.
   const auto* at = store->indices.empty() ? nullptr : store->indices.back().as<tir::RampNode>();
   const auto step = at != nullptr && IsOne(at->stride) ? tir::StepAlong(at->base, op->loop_var) : std::nullopt;
@@ -257,12 +257,11 @@ int64_t KernelEmitter::CopiesSideBySide(const tir::ForNode* op, int64_t count) c
   return most > 2 && count % most != 0 && count % (most - 1) == 0 ? most - 1 : most;
 }
 
-void KernelEmitter::EmitCopies(const tir::ForNode* op, llvm::Value* begin, int64_t count) {
+void KernelEmitter::EmitCopies(const tir::ForNode* op, llvm::Value* begin, int64_t count, int64_t side_by_side) {
   const auto last = [&]() -> llvm::Instruction* {
     llvm::BasicBlock* block = builder_.GetInsertBlock();
     return block->empty() ? nullptr : &block->back();
   };
-  const int64_t side_by_side = CopiesSideBySide(op, count);
   llvm::BasicBlock* block = nullptr;
   std::vector<llvm::Instruction*> ends;
   for (int64_t i = 0; i < count; ++i) {
@@ -301,7 +300,7 @@ void KernelEmitter::EmitSerialLoop(llvm::Value* begin, llvm::Value* end, const t
   values_[var.get()] = phi;
   EmitInPrefetchedLoop(op, var, builder_.CreateSub(phi, begin), [&] {
     if (copies == 1) return EmitStmt(op->body);
-    EmitCopies(op, phi, copies);
+    EmitCopies(op, phi, copies, copies);
   });
   llvm::Value* next =
       builder_.CreateAdd(phi, llvm::ConstantInt::get(phi->getType(), static_cast<uint64_t>(copies)), "", false, true);
@@ -318,7 +317,7 @@ void KernelEmitter::EmitSerialLoop(llvm::Value* begin, llvm::Value* end, const t
     back->setMetadata(llvm::LLVMContext::MD_prof, llvm::MDBuilder(llvm_).createBranchWeights(repeats, 1));
   }
   builder_.SetInsertPoint(after);
-  if (rest != 0) EmitCopies(op, end, rest);
+  if (rest != 0) EmitCopies(op, end, rest, rest);
 }
 
 namespace {

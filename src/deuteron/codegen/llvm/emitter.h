@@ -114,8 +114,8 @@ class KernelEmitter {
   void EmitLoop(const tir::ForNode* op);
   /// `trips` if that is known, and then not 0.
   void EmitSerialLoop(llvm::Value* begin, llvm::Value* end, const tir::ForNode* op, std::optional<int64_t> trips);
-  /// So many iterations from `begin` on, each of its own code, those side by side that are worth it.
-  void EmitCopies(const tir::ForNode* op, llvm::Value* begin, int64_t count);
+  /// So many iterations from `begin` on, each of its own code, as many at once as that says.
+  void EmitCopies(const tir::ForNode* op, llvm::Value* begin, int64_t count, int64_t side_by_side);
   /// How many of `count` iterations are best computed at once: more than one where they store a vector of what calls
   /// functions, each of which waits for the one before, and no iteration reads what another one stores.
   int64_t CopiesSideBySide(const tir::ForNode* op, int64_t count) const;

@@ -19,6 +19,7 @@
 #include "deuteron/ir/scalar_format.h"
 #include "deuteron/support/element.h"
 #include "deuteron/support/host_tensor.h"
+#include "deuteron/te/tensor.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
 #include "deuteron/tir/transform/kernel_numbers.h"
 #include "deuteron/tir/transform/lower.h"
@@ -246,6 +247,18 @@ inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& referen
 inline void Check(const tir::PrimFunc& func, double tolerance = 0, const ExprVarMap& dims = {},
                   const Target& target = Target::Host()) {
   CheckAgainst(func, func, tolerance, dims, target);
+}
+
+/// x w, w in panels (panel, depth, columns of it).
+inline te::Tensor ProductOfPanels(const te::Tensor& x, const te::Tensor& w, const char* name) {
+  const tir::IterVar k = te::ReduceAxis(x.shape()[1], "k");
+  const PrimExpr length = w.shape()[2];
+  return te::Compute(
+      {x.shape()[0], I64(*AsConstInt(w.shape()[0]) * *AsConstInt(length))},
+      [&](const Array<tir::Var>& i) {
+        return te::Sum(x({i[0], k->var}) * w({FloorDiv(i[1], length), k->var, FloorMod(i[1], length)}), {k});
+      },
+      name);
 }
 
 /// The code of one kernel for this machine, which `kernels` owns.

@@ -13,13 +13,7 @@ tir::PrimFunc ActivatedProduct(int64_t rows, int64_t columns, int64_t depth, con
   const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, kFloat, "x");
   const te::Tensor w = te::Placeholder({I64(columns / 24), I64(depth), I64(24)}, kFloat, "w");
   const te::Tensor bias = te::Placeholder({I64(columns)}, kFloat, "bias");
-  const tir::IterVar k = te::ReduceAxis(I64(depth), "k");
-  const te::Tensor product = te::Compute(
-      {I64(rows), I64(columns)},
-      [&](const Array<tir::Var>& i) {
-        return te::Sum(x({i[0], k->var}) * w({FloorDiv(i[1], I64(24)), k->var, FloorMod(i[1], I64(24))}), {k});
-      },
-      "product");
+  const te::Tensor product = ProductOfPanels(x, w, "product");
   const te::Tensor y = te::Compute(
       product.shape(),
       [&](const Array<tir::Var>& i) {

@@ -156,14 +156,7 @@ tir::PrimFunc ProductOf(int64_t rows, int64_t columns, const char* cpu, int64_t 
   const DataType single = DataType::Float(32);
   const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, single, "x");
   const te::Tensor w = te::Placeholder({I64(columns / 48), I64(depth), I64(48)}, single, "w");
-  const tir::IterVar k = te::ReduceAxis(I64(depth), "k");
-  const te::Tensor y = te::Compute(
-      {I64(rows), I64(columns)},
-      [&](const Array<tir::Var>& i) {
-        return te::Sum(x({i[0], k->var}) * w({FloorDiv(i[1], I64(48)), k->var, FloorMod(i[1], I64(48))}), {k});
-      },
-      "y");
-  return tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
+  return tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, ProductOfPanels(x, w, "y")}), Target::Parse(cpu)).func;
 }
 
 /// What a tile reads of a panel is asked for some steps before, once for all of its rows; of the panel behind it a part

@@ -269,11 +269,11 @@ int64_t CostModel::StretchBytes() const { return machine_.l1.Share() / 8; }
 
 int64_t CostModel::Places(const Cache& cache, int64_t stride) const {
   const int64_t way = cache.WayBytes();
-  return way / std::gcd(way, std::max(stride, machine_.line_bytes));
+  return way / std::gcd(way, std::max(stride, machine_.line_bytes)) * cache.ways;
 }
 
 bool CostModel::Conflict(int64_t stride, int64_t count) const {
-  return count > Places(machine_.l2, stride) * machine_.l2.ways / (2 * machine_.l2.sharers);
+  return count > Places(machine_.l2, stride) / (2 * machine_.l2.sharers);
 }
 
 int64_t CostModel::RowsOfLoad() const {

@@ -71,7 +71,7 @@ class CostModel {
   int64_t PlaneBytes() const;
   /// What a stretch of one tensor may take, if a few such are to fit the first level.
   int64_t StretchBytes() const;
-  /// Sets of a cache that lines use which are `stride` bytes apart.
+  /// Lines of a cache, of all its sets, that have room for what is `stride` bytes apart.
   int64_t Places(const Cache& cache, int64_t stride) const;
   /// Whether `count` lines that are `stride` bytes apart drive each other out of the second level.
   bool Conflict(int64_t stride, int64_t count) const;

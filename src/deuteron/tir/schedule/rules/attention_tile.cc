@@ -55,15 +55,8 @@ bool AreValuesScattered(const Schedule& schedule, const AttentionPlan& plan, int
   const auto position = std::find(axes.begin(), axes.end(), AttentionAxis::kKey);
   if (position == axes.end()) return false;
   const IterVar& key = block->iter_vars[position - axes.begin()];
-  int64_t step = 0;
-  for (size_t dim = 0; dim < values->indices.size(); ++dim) {
-    const auto along = StepAlong(values->indices[static_cast<int64_t>(dim)], key);
-    const auto stride = ConstStride(values->buffer, dim);
-    if (!along || (*along != 0 && !stride)) return false;
-    if (*along != 0) step += *along * *stride;
-  }
-  const Cache& cache = costs.machine().l1;
-  return keys > costs.Places(cache, step * values->dtype.bytes()) * cache.ways;
+  const auto step = ElementsAlong(values, key);
+  return step && keys > costs.Places(costs.machine().l1, *step * values->dtype.bytes());
 }
 
 class TileChooser {

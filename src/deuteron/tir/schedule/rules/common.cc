@@ -254,6 +254,17 @@ std::optional<int64_t> ConstStride(const Buffer& buffer, size_t dim) {
   return stride;
 }
 
+std::optional<int64_t> ElementsAlong(const BufferLoad& load, const IterVar& iter) {
+  int64_t elements = 0;
+  for (size_t dim = 0; dim < load->indices.size(); ++dim) {
+    const auto along = StepAlong(load->indices[static_cast<int64_t>(dim)], iter);
+    const auto stride = along == 0 ? 0 : ConstStride(load->buffer, dim);
+    if (!along || !stride) return std::nullopt;
+    elements += *along * *stride;
+  }
+  return elements;
+}
+
 int64_t LargestDivisor(int64_t extent, int64_t most) {
   for (int64_t divisor = std::min(extent, most); divisor > 1; --divisor) {
     if (extent % divisor == 0) return divisor;

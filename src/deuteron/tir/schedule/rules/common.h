@@ -116,6 +116,8 @@ void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_
 
 /// Elements from one to the next along a dimension, if that is known.
 std::optional<int64_t> ConstStride(const Buffer& buffer, size_t dim);
+/// Elements from what a load reads at one value of an iterator to that at the next, if that is known.
+std::optional<int64_t> ElementsAlong(const BufferLoad& load, const IterVar& iter);
 
 /// a / b, rounded up.
 inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -48,7 +48,7 @@ int64_t AssumedElements(const SBlock& block, const std::vector<size_t>& axes) {
 bool IsScattered(int64_t row_bytes, int64_t rows, const Target& target) {
   const Machine& machine = target.machine;
   if (row_bytes * kLinesOfPrefetch < machine.page_bytes) return false;
-  return rows > CostModel(machine).Places(machine.l1, row_bytes) * machine.l1.ways;
+  return rows > CostModel(machine).Places(machine.l1, row_bytes);
 }
 
 }  // namespace

@@ -21,9 +21,8 @@ int64_t MostStreams(const BufferLoad& a, const IterVar& row, const Target& targe
     if (!a->indices[static_cast<int64_t>(dim)].same_as(row->var)) continue;
     const auto stride = ConstStride(a->buffer, dim);
     if (!stride) return INT64_MAX;
-    const Cache& cache = target.machine.l1;
-    const int64_t places = CostModel(target.machine).Places(cache, *stride * a->buffer->dtype.bytes());
-    return std::max<int64_t>(places * cache.ways * 2 / 3, 1);
+    const int64_t places = CostModel(target.machine).Places(target.machine.l1, *stride * a->buffer->dtype.bytes());
+    return std::max<int64_t>(places * 2 / 3, 1);
   }
   return INT64_MAX;
 }
@@ -365,12 +364,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const auto is_loop = [&](size_t axis) { return extent_of(axis) != 1; };
   if (const auto last = std::find_if(roles.k.rbegin(), roles.k.rend(), is_loop); last != roles.k.rend()) {
     const IterVar& step = block->iter_vars[*last];
-    int64_t elements = 0;
-    for (size_t dim = 0; dim < b->indices.size(); ++dim) {
-      const int64_t along = StepAlong(b->indices[static_cast<int64_t>(dim)], step).value_or(0);
-      if (along != 0) elements += along * ConstStride(b->buffer, dim).value_or(0);
-    }
-    plan->panel_is_run = elements == plan->num_vectors * plan->lanes;
+    plan->panel_is_run = ElementsAlong(b, step) == plan->num_vectors * plan->lanes;
   }
   for (size_t dim = 0; dim < output.size(); ++dim) {
     const VarNode* vector = block->iter_vars[plan->vector]->var.get();

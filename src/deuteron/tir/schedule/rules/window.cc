@@ -153,7 +153,7 @@ int64_t RowsOfTile(const Slide& slide, std::optional<int64_t> extent, int64_t ta
 bool LinesCompete(const Slide& across, const Slide& along, int64_t rows, const CostModel& costs) {
   const Cache& cache = costs.machine().l1;
   return along.stride_bytes != 0 &&
-         costs.Places(cache, along.stride_bytes) * cache.ways / cache.sharers < across.window * PlacesRead(along, rows);
+         costs.Places(cache, along.stride_bytes) / cache.sharers < across.window * PlacesRead(along, rows);
 }
 
 /// Of two lines a tile reads the lines of the input that both see once; they stay in registers beside the sums, and so
