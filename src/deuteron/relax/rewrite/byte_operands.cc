@@ -1,11 +1,15 @@
 #include "deuteron/relax/rewrite/byte_operands.h"
 
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "deuteron/ir/op.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 
@@ -74,6 +78,24 @@ std::optional<CentredBytes> ByteOperands::Find(const Expr& operand) const {
   const auto known = centred_.find(operand.get());
   if (known == centred_.end()) return std::nullopt;
   return known->second;
+}
+
+Call IntegerProduct(const CallNode& call, const Expr& data, const Expr& weight, DataType dtype) {
+  const auto is_result = [&](const Expr& operand) { return operand.ty().as<TensorTypeNode>()->dtype == dtype; };
+  const auto result = is_result(data) && is_result(weight) ? Optional<DataType>() : Optional<DataType>(dtype);
+  Attrs attrs;
+  const auto copy = [&](const auto* of_floats) {
+    if (of_floats == nullptr) return;
+    auto of_integers = MakeNode<std::remove_const_t<std::remove_pointer_t<decltype(of_floats)>>>(*of_floats);
+    of_integers->out_dtype = result;
+    attrs = Attrs(std::move(of_integers));
+  };
+  copy(call.attrs.as<Conv1DAttrsNode>());
+  copy(call.attrs.as<Conv2DAttrsNode>());
+  copy(call.attrs.as<Conv3DAttrsNode>());
+  copy(call.attrs.as<MatmulAttrsNode>());
+  DEUTERON_CHECK(attrs.defined()) << "the operator is no product";
+  return Call(call.op, {data, weight}, std::move(attrs), {}, call.span);
 }
 
 Expr AsWords(const Expr& data, int64_t axis) {

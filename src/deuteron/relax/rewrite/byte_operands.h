@@ -40,6 +40,9 @@ class ByteOperands {
   std::unordered_map<const Object*, CentredBytes> centred_;
 };
 
+/// The product `call`, a convolution or one of matrices, of integers, with a result of `dtype`.
+Call IntegerProduct(const CallNode& call, const Expr& data, const Expr& weight, DataType dtype);
+
 /// Bytes, int16 or bfloat16 of which fours or pairs lie beside each other along the axis, seen as these; null if others
 /// do.
 Expr AsWords(const Expr& data, int64_t axis);

@@ -63,43 +63,49 @@ void FillRow(char* row, int64_t here, int64_t length, int64_t bytes) {
   if (here < length) std::memset(row + here * bytes, 0, static_cast<size_t>((length - here) * bytes));
 }
 
+/// Elements `begin` to `end` of the channels of one panel, of which a vector is a `Row`: `here` of `length` are there,
+/// their elements `apart` from those of the next one.
+template <typename Row>
+void MoveTile(const char* in, int64_t apart, char* out, int64_t here, int64_t length, int64_t depth, int64_t window,
+              int64_t begin, int64_t end) {
+  constexpr int64_t kBytes = Square<Row>::kBytes, kExtent = Square<Row>::kExtent;
+  const auto row_at = [&](int64_t r) { return out + (r % window * depth + r / window) * length * kBytes; };
+  for (int64_t begin_of_run = 0; begin_of_run < here; begin_of_run += kRun) {
+    const int64_t end_of_run = std::min(begin_of_run + kRun, here);
+    const auto move_row = [&](int64_t r, int64_t first) {
+      char* row = row_at(r);
+      const char* from = in + r * kBytes;
+      for (int64_t o = first; o < end_of_run; ++o) std::memcpy(row + o * kBytes, from + o * apart * kBytes, kBytes);
+      if (end_of_run == here) FillRow(row, here, length, kBytes);
+    };
+    int64_t r = begin;
+    for (; r + kExtent <= end; r += kExtent) {
+      std::array<char*, kExtent> rows;
+      for (int64_t i = 0; i < kExtent; ++i) rows[static_cast<size_t>(i)] = row_at(r + i);
+      int64_t o = begin_of_run;
+      for (; o + kExtent <= end_of_run; o += kExtent) {
+        Square<Row>::Transpose(in + (o * apart + r) * kBytes, apart * kBytes, rows, o * kBytes);
+      }
+      for (int64_t i = 0; i < kExtent; ++i) move_row(r + i, o);
+    }
+    for (; r < end; ++r) move_row(r, begin_of_run);
+  }
+}
+
 /// MoveRowsLast of elements of which a vector is a `Row`.
 template <typename Row>
 void MoveElements(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t window) {
-  constexpr int64_t kBytes = Square<Row>::kBytes, kExtent = Square<Row>::kExtent;
-  const int64_t depth = rest / std::max<int64_t>(window, 1);
+  constexpr int64_t kBytes = Square<Row>::kBytes;
   const int64_t tiles = (rest + kTile - 1) / kTile;
   const int64_t panels = (channels + length - 1) / std::max<int64_t>(length, 1);
   MakeInParallel(panels * tiles, channels * rest * kBytes, [&](int64_t begin, int64_t end) {
     ReadOnce read(in + begin / tiles * length * rest * kBytes);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t o0 = i / tiles * length, r0 = i % tiles * kTile;
-      const int64_t here = std::min(length, channels - o0);
-      if (r0 == 0) read.DoneUntil(in + o0 * rest * kBytes);
-      const auto row_at = [&](int64_t r) {
-        return out + (o0 * rest + (r % window * depth + r / window) * length) * kBytes;
-      };
-      for (int64_t begin_of_run = 0; begin_of_run < here; begin_of_run += kRun) {
-        const int64_t end_of_run = std::min(begin_of_run + kRun, here);
-        const auto move_row = [&](int64_t r, int64_t first) {
-          char* row = row_at(r);
-          const char* from = in + (o0 * rest + r) * kBytes;
-          for (int64_t o = first; o < end_of_run; ++o) std::memcpy(row + o * kBytes, from + o * rest * kBytes, kBytes);
-          if (end_of_run == here) FillRow(row, here, length, kBytes);
-        };
-        const int64_t end_of_tile = std::min(r0 + kTile, rest);
-        int64_t r = r0;
-        for (; r + kExtent <= end_of_tile; r += kExtent) {
-          std::array<char*, kExtent> rows;
-          for (int64_t i = 0; i < kExtent; ++i) rows[static_cast<size_t>(i)] = row_at(r + i);
-          int64_t o = begin_of_run;
-          for (; o + kExtent <= end_of_run; o += kExtent) {
-            Square<Row>::Transpose(in + ((o0 + o) * rest + r) * kBytes, rest * kBytes, rows, o * kBytes);
-          }
-          for (int64_t i = 0; i < kExtent; ++i) move_row(r + i, o);
-        }
-        for (; r < end_of_tile; ++r) move_row(r, begin_of_run);
-      }
+      const int64_t at = o0 * rest * kBytes;
+      if (r0 == 0) read.DoneUntil(in + at);
+      MoveTile<Row>(in + at, rest, out + at, std::min(length, channels - o0), length, rest / window, window, r0,
+                    std::min(r0 + kTile, rest));
     }
   });
 }
@@ -119,6 +125,14 @@ void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, i
       return MoveElements<Longs>(in, out, channels, length, rest, window);
     default:
       DEUTERON_UNREACHABLE();
+  }
+}
+
+void MoveBytesLast(const int8_t* in, int64_t apart, int8_t* out, int64_t here, int64_t length, int64_t depth,
+                   int64_t window) {
+  for (int64_t r = 0; r < depth * window; r += kTile) {
+    MoveTile<Bytes>(reinterpret_cast<const char*>(in), apart, reinterpret_cast<char*>(out), here, length, depth, window,
+                    r, std::min(r + kTile, depth * window));
   }
 }
 

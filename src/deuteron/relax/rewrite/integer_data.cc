@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 
+#include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/mapped_file.h"
@@ -45,6 +46,10 @@ void JoinRows(const Element* rows, int64_t apart, int64_t count, int bits, int64
   // As one sum it has vectors.
   if (count == 4) {
     for (int64_t i = 0; i < width; ++i) out[i] = part(0, i) | part(1, i) | part(2, i) | part(3, i);
+    return;
+  }
+  if (count == 2) {
+    for (int64_t i = 0; i < width; ++i) out[i] = part(0, i) | part(1, i);
     return;
   }
   for (int64_t i = 0; i < width; ++i) {
@@ -189,29 +194,33 @@ void PackWindowsInPanels(const Constant& bytes, int64_t count, int64_t length, u
   const auto shape = bytes->data.shape();
   const int64_t results = shape[0], channels = shape[1], words = (channels + count - 1) / count;
   const int64_t window = bytes->data.numel() / std::max<int64_t>(results * channels, 1);
-  const int64_t panels = (results + length - 1) / length;
+  const int64_t panels = (results + length - 1) / length, of_result = channels * window;
   const int bits = static_cast<int>(32 / count);
-  WithIntegers(bytes, [&](const Tensor&, const auto* values) {
-    MakeInParallel(panels, BytesOf(bytes), [&](int64_t begin, int64_t end) {
-      std::vector<uint32_t> joined(static_cast<size_t>(window));
-      for (int64_t panel = begin; panel < end; ++panel) {
-        uint32_t* const of_panel = out + panel * window * words * length;
-        const int64_t here = std::min(length, results - panel * length);
-        for (int64_t word = 0; word < words; ++word) {
-          const int64_t channel = word * count;
-          for (int64_t i = 0; i < length; ++i) {
-            const auto* const from = values + ((panel * length + i) * channels + channel) * window;
-            if (i < here) {
-              JoinRows(from, window, std::min(count, channels - channel), bits, window, joined.data());
-            } else if (i == here) {
-              std::fill(joined.begin(), joined.end(), 0);
-            }
-            for (int64_t tap = 0; tap < window; ++tap)
-              of_panel[(tap * words + word) * length + i] = joined[static_cast<size_t>(tap)];
+  const Tensor data = ContiguousData(bytes);
+  const char* const begin_of_data = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
+  // Channels of which the first cache holds a panel, and so few that those of no two taps meet in a set of it.
+  constexpr int64_t kChannelsAtOnce = 64;
+  MakeInParallel(panels, BytesOf(bytes), [&](int64_t begin, int64_t end) {
+    ReadOnce read(begin_of_data + begin * length * of_result);
+    std::vector<int8_t> rows(static_cast<size_t>(std::min(channels, kChannelsAtOnce) * window * length));
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const char* const from = begin_of_data + panel * length * of_result;
+      read.DoneUntil(from);
+      for (int64_t first = 0; first < channels; first += kChannelsAtOnce) {
+        const int64_t depth = std::min(channels - first, kChannelsAtOnce);
+        MoveBytesLast(reinterpret_cast<const int8_t*>(from) + first * window, of_result, rows.data(),
+                      std::min(length, results - panel * length), length, depth, window);
+        const int8_t* row = rows.data();
+        for (int64_t tap = 0; tap < window; ++tap) {
+          uint32_t* to = out + ((panel * window + tap) * words + first / count) * length;
+          for (int64_t channel = 0; channel < depth; channel += count, to += length) {
+            const int64_t here = std::min(count, depth - channel);
+            JoinRows(row, length, here, bits, length, to);
+            row += here * length;
           }
         }
       }
-    });
+    }
   });
 }
 

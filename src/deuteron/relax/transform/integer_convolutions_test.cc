@@ -104,8 +104,8 @@ TEST(ConvToWinograd, ComputesIntegersExactly) {
   }
 }
 
-/// Channels that fill words, and that do not; windows of one element and more; panels that are full, and that are not;
-/// weights of seven bits, as bytes, and of more, as pairs.
+/// Channels that fill words, and that do not, and more than are moved at a time; windows of one element and more;
+/// panels that are full, and that are not; weights of seven bits, as bytes, and of more, as pairs.
 TEST(PackWeights, MultipliesWordsOfChannelsExactly) {
   for (const char* target : kTargets) {
     for (const int greatest : {63, 127, 255}) {
@@ -113,6 +113,7 @@ TEST(PackWeights, MultipliesWordsOfChannelsExactly) {
                              {"2, 9, 11, 7", "int8", "-3", {13, 7, 3, 3}},
                              {"1, 12, 10, 6", "uint8", "128", {16, 6, 2, 5}, ", strides=[2, 1]"},
                              {"1, 8, 8, 33", "int8", "0", {35, 33, 1, 1}, ""},
+                             {"1, 6, 7, 131", "int8", "5", {37, 131, 2, 3}, ", padding=[1, 1, 0, 1]"},
                              {"\"n\", 7, \"w\", 12", "uint8", "200", {24, 12, 3, 1}, ", padding=[1, 0, 1, 0]"}}) {
         of.greatest = greatest;
         ExpectSame(of, ConvOf(of), target, "PackWeights");

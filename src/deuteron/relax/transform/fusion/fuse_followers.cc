@@ -36,23 +36,35 @@ class FollowerFuser : public fusion::RuleFuser {
 
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
+    const auto is_left = [this](uint32_t producer) { return has_few_runs_ && CallsAlike(producer) > 1; };
+    AskAhead([&](const UsePair& use) {
+      VisitAll([&](uint32_t producer, uint32_t node) {
+        if (!is_left(producer)) use(producer, node);
+      });
+    });
+    VisitAll([&](uint32_t producer, uint32_t node) {
+      if (is_left(producer)) {
+        Record(producer, node, Reason::kSharedKernel, "");
+      } else {
+        TryPair(producer, node);
+      }
+    });
+    return Emit(functions);
+  }
+
+ private:
+  /// A product and an elementwise kernel of its result, one pair of each such kernel.
+  void VisitAll(const UsePair& use) {
     for (uint32_t node = 0; node < graph().size(); ++node) {
       if (!IsLoneElementwise(node)) continue;
       for (const MergeGraph::Input& input : graph().inputs(node)) {
         const uint32_t producer = input.producer;
         if (producer == UINT32_MAX || !IsLoneProduct(producer) || !HaveSameShape(producer, node)) continue;
-        if (has_few_runs_ && CallsAlike(producer) > 1) {
-          Record(producer, node, Reason::kSharedKernel, "");
-        } else {
-          TryPair(producer, node);
-        }
+        use(producer, node);
         break;
       }
     }
-    return Emit(functions);
   }
-
- private:
   bool IsLoneElementwise(uint32_t node) const {
     const fusion::RowSummary* summary = graph().summary(node);
     return summary != nullptr && summary->why_not == nullptr && !summary->has_reduction && IsLone(node);

@@ -33,15 +33,17 @@ class ProductFuser : public fusion::RuleFuser {
 
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
-    for (uint32_t node = 0; node < graph().size(); ++node) {
-      for (const MergeGraph::Input& input : graph().inputs(node)) {
-        const uint32_t producer = input.producer;
-        if (producer != UINT32_MAX && input.bytes > KeptBytes() && IsLoneProduct(producer) && IsLoneProduct(node) &&
-            HasOneUser(producer) && HaveSameRows(producer, node)) {
-          TryPair(producer, node);
+    TryPairs([this](const UsePair& use) {
+      for (uint32_t node = 0; node < graph().size(); ++node) {
+        for (const MergeGraph::Input& input : graph().inputs(node)) {
+          const uint32_t producer = input.producer;
+          if (producer != UINT32_MAX && input.bytes > KeptBytes() && IsLoneProduct(producer) && IsLoneProduct(node) &&
+              HasOneUser(producer) && HaveSameRows(producer, node)) {
+            use(producer, node);
+          }
         }
       }
-    }
+    });
     return Emit(functions);
   }
 

@@ -31,14 +31,16 @@ class WindowFuser : public fusion::RuleFuser {
 
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
-    for (uint32_t node = 0; node < graph().size(); ++node) {
-      for (const MergeGraph::Input& input : graph().inputs(node)) {
-        if (IsWindowOrProduct(node) && input.producer != UINT32_MAX && input.bytes > KeptBytes() &&
-            IsWindowOrProduct(input.producer) && HasOneUser(input.producer)) {
-          TryPair(input.producer, node);
+    TryPairs([this](const UsePair& use) {
+      for (uint32_t node = 0; node < graph().size(); ++node) {
+        for (const MergeGraph::Input& input : graph().inputs(node)) {
+          if (IsWindowOrProduct(node) && input.producer != UINT32_MAX && input.bytes > KeptBytes() &&
+              IsWindowOrProduct(input.producer) && HasOneUser(input.producer)) {
+            use(input.producer, node);
+          }
         }
       }
-    }
+    });
     return Emit(functions);
   }
 

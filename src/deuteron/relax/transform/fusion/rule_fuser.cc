@@ -3,6 +3,8 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/kernel_merger.h"
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/parallel.h"
 
 namespace deuteron::relax::fusion {
 
@@ -49,23 +51,54 @@ double RuleFuser::KeptBytes() {
   return static_cast<double>(machine.threads * machine.l2.Share()) / 2;
 }
 
-RuleFuser::Verdict RuleFuser::WhyNot(const Calls& calls) {
+RuleFuser::Verdict RuleFuser::WhyNoKernel(const Calls& calls, std::optional<GroupFunction>* group) {
   int64_t kernels = 0;
   for (const uint32_t call : calls) kernels += graph_.summary(call)->kernels;
   if (kernels > max_depth_) return {Reason::kDepthLimit, "", {{"limit", max_depth_}, {"needed", kernels}}};
-  const GroupFunction group = graph_.Compose(calls);
-  const auto arguments = static_cast<int64_t>(group.arguments().size() + group.outputs().size());
+  group->emplace(graph_.Compose(calls));
+  const auto arguments = static_cast<int64_t>((*group)->arguments().size() + (*group)->outputs().size());
   if (max_arguments_ > 0 && arguments > max_arguments_)
     return {Reason::kArgumentLimit, "", {{"limit", max_arguments_}, {"needed", arguments}}};
-  if (group.outputs().size() != rule_.num_results) return {rule_.refusal, "a value within it is used elsewhere"};
-  const auto [it, inserted] = verdicts_.try_emplace(group.key());
-  if (inserted) {
-    const MergedKernel kernel = MergeKernels(module_, GlobalVar(rule_.kernel), group.Build(), {});
-    const char* why = kernel.func.defined() ? rule_.why_not(kernel.func, Target::Current()) : kernel.why.c_str();
-    if (why != nullptr) it->second = why;
-  }
+  if ((*group)->outputs().size() != rule_.num_results) return {rule_.refusal, "a value within it is used elsewhere"};
+  return {};
+}
+
+std::string RuleFuser::Ask(const GroupFunction& group) const {
+  const MergedKernel kernel = MergeKernels(module_, GlobalVar(rule_.kernel), group.Build(), {});
+  const char* why = kernel.func.defined() ? rule_.why_not(kernel.func, Target::Current()) : kernel.why.c_str();
+  return why == nullptr ? "" : why;
+}
+
+RuleFuser::Verdict RuleFuser::WhyNot(const Calls& calls) {
+  std::optional<GroupFunction> group;
+  if (Verdict verdict = WhyNoKernel(calls, &group); verdict.reason) return verdict;
+  const auto [it, inserted] = verdicts_.try_emplace(group->key());
+  if (inserted) it->second = Ask(*group);
   if (it->second.empty()) return {};
   return {rule_.refusal, it->second};
+}
+
+void RuleFuser::AskAhead(const VisitPairs& visit) {
+  std::vector<std::pair<GroupFunction, std::string*>> asked;
+  visit([&](uint32_t from, uint32_t to) {
+    std::optional<GroupFunction> group;
+    if (WhyNoKernel({from, to}, &group).reason) return;
+    const auto [it, inserted] = verdicts_.try_emplace(group->key());
+    if (inserted) asked.emplace_back(*std::move(group), &it->second);
+  });
+  const Target& target = Target::Current();
+  transform::PassContext context = transform::PassContext::Current();
+  context.instruments.clear();
+  ForEachInParallel(asked.size(), static_cast<size_t>(runtime::UsableThreads()), [&](size_t i) {
+    const TargetScope of_target(target);
+    const transform::PassContext::Scope of_context(context);
+    *asked[i].second = Ask(asked[i].first);
+  });
+}
+
+void RuleFuser::TryPairs(const VisitPairs& visit) {
+  AskAhead(visit);
+  visit([this](uint32_t from, uint32_t to) { TryPair(from, to); });
 }
 
 void RuleFuser::Merge(const Calls& calls) {

@@ -3,6 +3,7 @@
 /// FuseProducts, FuseFollowers): the rule is asked of the kernel that the calls would be, before they are merged.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -64,6 +65,14 @@ class RuleFuser {
   void Merge(const Calls& calls);
   /// Merges a call and the one that has its result, or records why not.
   void TryPair(uint32_t from, uint32_t to);
+  /// A call and one that has its result.
+  using UsePair = std::function<void(uint32_t from, uint32_t to)>;
+  /// Calls a function with pairs that may be merged, as the graph is then.
+  using VisitPairs = std::function<void(const UsePair& use)>;
+  /// Asks the rule, in several threads, what TryPair will ask of the pairs.
+  void AskAhead(const VisitPairs& visit);
+  /// TryPair of all, of which none stays that an earlier one took a call of.
+  void TryPairs(const VisitPairs& visit);
   /// Merges two calls, of which one has the other's result, unless there is another way from one to the other.
   void MergeEdge(uint32_t from, uint32_t to);
   /// A verdict on an edge, for the decision log.
@@ -76,6 +85,11 @@ class RuleFuser {
   const MergeGraph& graph() const { return graph_; }
 
  private:
+  /// Why there is no kernel of the calls that the rule could be asked of; if there is, the function that it is of.
+  Verdict WhyNoKernel(const Calls& calls, std::optional<GroupFunction>* group);
+  /// Why the rule does not take what the group would be; empty if it does.
+  std::string Ask(const GroupFunction& group) const;
+
   const AskedRule rule_;
   const IRModule& module_;
   MergeGraph graph_;

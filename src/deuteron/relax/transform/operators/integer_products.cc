@@ -137,7 +137,7 @@ class ProductConverter : public EmittingRewriter {
     if (!centred) return false;
 
     const Expr shifted = Shifted(data->args[0], scale->zero_point, channels->dtype, call->span, out);
-    const Var product = Emit(IntegerProduct(call, shifted, centred->integers, channels->dtype), call->span, out);
+    const Var product = Emit(IntegerProduct(*call, shifted, centred->integers, channels->dtype), call->span, out);
     const bool is_real = channels->dtype.is_float();
     const Var real = is_real ? product : Emit(Astype(product, DataType::Float(32)), call->span, out);
     Bind(binding, Multiply(real, Factor(*centred, scale->scale, channels->following)), out);
@@ -160,7 +160,7 @@ class ProductConverter : public EmittingRewriter {
     const DataType dtype = DataType::Int(32);
     const Expr centred = Shifted(a->args[0], left->zero_point, dtype, call->span, out);
     const Expr other = Shifted(b->args[0], right->zero_point, dtype, call->span, out);
-    const Var product = Emit(IntegerProduct(call, centred, other, dtype), call->span, out);
+    const Var product = Emit(IntegerProduct(*call, centred, other, dtype), call->span, out);
     const Var real = Emit(Astype(product, DataType::Float(32)), call->span, out);
     const double factor = left->scale * right->scale;
     Bind(binding, Multiply(real, Constant::Scalar(DataType::Float(32), factor)), out);
@@ -192,23 +192,6 @@ class ProductConverter : public EmittingRewriter {
     const Constant zero = dtype.is_float() ? Constant::Scalar(dtype, static_cast<double>(zero_point))
                                            : Constant::Scalar(dtype, int64_t{zero_point});
     return Emit(Subtract(Emit(Astype(bytes, dtype), span, out), zero), span, out);
-  }
-
-  /// The same product of integers, with a result of `dtype`.
-  static Call IntegerProduct(const CallNode* call, const Expr& data, const Expr& weight, DataType dtype) {
-    Attrs attrs = call->attrs;
-    const bool says_result = !IsOf(data, dtype) || !IsOf(weight, dtype);
-    const auto result = says_result ? Optional<DataType>(dtype) : Optional<DataType>(std::nullopt);
-    if (const auto* conv = attrs.as<Conv2DAttrsNode>()) {
-      auto of_integers = MakeNode<Conv2DAttrsNode>(*conv);
-      of_integers->out_dtype = result;
-      attrs = Attrs(std::move(of_integers));
-    } else {
-      auto of_integers = MakeNode<MatmulAttrsNode>();
-      of_integers->out_dtype = result;
-      attrs = Attrs(std::move(of_integers));
-    }
-    return Call(call->op, {data, weight}, attrs, {}, call->span);
   }
 
   /// Scales that multiply the sums.

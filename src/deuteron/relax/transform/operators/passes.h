@@ -36,6 +36,8 @@ Pass DropUnreadPixels();
 Pass FoldPadToConv();
 /// Folds an inference batch_norm into the constant weights of the convolution before it.
 Pass FoldBatchnormToConv2D();
+/// Products of integers read constant bytes as they are.
+Pass ByteWeights();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`
 /// ("relax.dequantize") stay.
 Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops = {});
