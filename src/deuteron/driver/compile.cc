@@ -157,15 +157,15 @@ GeneratedCode Compilation::Generate(IRModule kernels) {
   GeneratedCode code;
   try {
     code.compiled = codegen::CompileProgram(module);
-    const IRModule lowered = LowerKernels(target_)(module);
-    code.manifest.cpu_features =
-        target_.RequiredFeatures(target_.HasFeature("amx-tile") && tir::UsesMatrixUnit(lowered));
     codegen::CodegenOptions options{.check_bounds = scope_.context().GetBool("check_bounds")};
     if (const int64_t runs = scope_.context().GetInt("expected_runs"); runs > 0) {
       const int64_t starts = scope_.context().GetInt("expected_starts");
       // What is kept is run in each of its starts.
       options.expected_calls = codegen::CallsOfKernels(code.compiled.program, std::max(runs, starts));
     }
+    const IRModule lowered = LowerKernels(target_, options.expected_calls)(module);
+    code.manifest.cpu_features =
+        target_.RequiredFeatures(target_.HasFeature("amx-tile") && tir::UsesMatrixUnit(lowered));
     code.objects = std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(lowered, target_, options));
   } catch (const ffi::Error& error) {
     throw AsFailureOfCodeGeneration(error, module, scope_.context());

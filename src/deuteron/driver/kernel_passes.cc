@@ -104,17 +104,22 @@ Pass ScheduleForCPU(const Target& target) {
       });
 }
 
-Pass LowerKernels(const Target& target) {
-  return transform::ModulePass({.name = "LowerKernels", .opt_level = 0}, [target](IRModule module,
-                                                                                  const transform::PassContext&) {
-    auto kernels = KernelsOf(module);
-    ForEachKernel(&kernels, [&](size_t, const tir::PrimFunc& kernel) { return tir::LowerPrimFunc(kernel, target); });
-    IRModule lowered = IRModule::Empty();
-    for (const auto& [var, kernel] : kernels) {
-      lowered.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))), kernel);
-    }
-    return lowered;
-  });
+Pass LowerKernels(const Target& target, const std::unordered_map<std::string, double>& expected_calls) {
+  return transform::ModulePass(
+      {.name = "LowerKernels", .opt_level = 0}, [=](IRModule module, const transform::PassContext&) {
+        auto kernels = KernelsOf(module);
+        ForEachKernel(&kernels, [&](size_t i, const tir::PrimFunc& kernel) {
+          Target own = target;
+          const auto calls = expected_calls.find(codegen::KernelSymbol(std::string(kernels[i].first->name_hint)));
+          if (calls != expected_calls.end()) own.machine.expected_calls = static_cast<int64_t>(calls->second);
+          return tir::LowerPrimFunc(kernel, own);
+        });
+        IRModule lowered = IRModule::Empty();
+        for (const auto& [var, kernel] : kernels) {
+          lowered.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))), kernel);
+        }
+        return lowered;
+      });
 }
 
 Pass GenerateCode(const Target& target) {

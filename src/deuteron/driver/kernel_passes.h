@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/target/target.h"
@@ -16,8 +17,8 @@ inline constexpr const char* kScheduleTarget = "schedule_target";
 transform::Pass ScheduleForCPU(const Target& target);
 
 /// The loop-level functions of a module, and only they, lowered for code generation, under the symbols that byte code
-/// calls them by.
-transform::Pass LowerKernels(const Target& target);
+/// calls them by. `expected_calls`: by symbol; of others any number.
+transform::Pass LowerKernels(const Target& target, const std::unordered_map<std::string, double>& expected_calls = {});
 
 /// Generates machine code and byte code, and returns the module as it is: for errors of code generation.
 transform::Pass GenerateCode(const Target& target);

@@ -16,7 +16,7 @@ PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
   func = WidenBuffers(std::move(func), target);
   func = SkipPadding(std::move(func));
   func = SplitUnrolled(std::move(func));
-  func = PartitionLoops(std::move(func));
+  func = PartitionLoops(std::move(func), target);
   func = FillLanes(std::move(func));
   func = FlattenBuffers(std::move(func));
   func = SimplifyLoops(std::move(func));

@@ -42,8 +42,9 @@ PrimFunc SkipPadding(PrimFunc func);
 PrimFunc SplitUnrolled(PrimFunc func);
 
 /// Splits loops where a condition of a tail (`i * 16 + v < n`) begins to fail, so that all iterations but the
-/// last few run without it.
-PrimFunc PartitionLoops(PrimFunc func);
+/// last few run without it; where the target expects few calls, if that saves more time than it takes to compile the
+/// copies.
+PrimFunc PartitionLoops(PrimFunc func, const Target& target);
 
 /// Sums up what a vector has behind the end of a row too, where an accumulator has room for it, rather than to mask
 /// each step.

@@ -3,6 +3,8 @@
 /// case over the loops further in: where that holds, a copy of the body without the conditions runs. A serial loop
 /// becomes several, in the middle one of which that is so; in a parallel one, which must stay one loop, the test is
 /// inside, and where it fails for one chunk only, that chunk's number is known. The same serves the bounds of padding.
+///
+/// In kernels of few calls a copy must save the time that it takes to compile.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -13,6 +15,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/conjunction.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/index_eval.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/condition_finder.h"
@@ -32,6 +35,10 @@ constexpr int64_t kMostNodesOfRow = 500;
 constexpr int64_t kMostBefore = 3;
 /// Iterations within which conditions hold again, if they ever do.
 constexpr int64_t kLongestGap = 256;
+
+/// Seconds of a core that it takes to compile a node of a copy, of a kernel of few calls; and to find out each time
+/// whether a condition holds, what it keeps from being computed at once included.
+constexpr double kSecondsOfNode = 10e-6, kSecondsOfCondition = 1e-9;
 
 /// A value and what it is.
 struct KnownValue {
@@ -215,14 +222,45 @@ class OnlyRow : public StmtExprVisitor {
   bool is_one_ = true;
 };
 
+/// How often some conditions are asked in one run of a statement.
+class ConditionCounter : public StmtExprVisitor {
+ public:
+  static double Count(const Stmt& stmt, const std::unordered_set<const Object*>& conditions) {
+    ConditionCounter counter(conditions);
+    counter.VisitStmt(stmt);
+    return counter.asked_;
+  }
+
+ protected:
+  void VisitFor_(const ForNode* op) override {
+    const double outside = std::exchange(times_, times_ * static_cast<double>(AssumedExtent(op->extent)));
+    StmtExprVisitor::VisitFor_(op);
+    times_ = outside;
+  }
+  void VisitExpr(const PrimExpr& expr) override {
+    if (conditions_.count(expr.get()) != 0) asked_ += times_;
+    StmtExprVisitor::VisitExpr(expr);
+  }
+
+ private:
+  explicit ConditionCounter(const std::unordered_set<const Object*>& conditions) : conditions_(conditions) {}
+
+  const std::unordered_set<const Object*>& conditions_;
+  double times_ = 1;
+  double asked_ = 0;
+};
+
 class Partitioner : public StmtExprMutator {
  public:
-  explicit Partitioner(const Stmt& body) : around_{body} {}
+  /// `calls`: expected ones; 0: any number.
+  Partitioner(const Stmt& body, int64_t calls) : calls_(calls), around_{body} {}
 
  protected:
   Stmt VisitFor_(const ForNode* op) override {
     around_.push_back(op->body);
+    const double outside = std::exchange(times_, times_ * static_cast<double>(AssumedExtent(op->extent)));
     Stmt result = Partitioned(op);
+    times_ = outside;
     around_.pop_back();
     return result;
   }
@@ -241,8 +279,9 @@ class Partitioner : public StmtExprMutator {
     finder.Find(op->body);
     Stmt body = op->body;
     const bool are_masks = op->loop_kind == ForKind::kUnrolled && MaskCheck::Holds(op->body, finder.removable);
-    if (!are_masks && !finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
-      const PrimExpr test = Conjunction(finder.tests);
+    const PrimExpr test = Conjunction(finder.tests);
+    const bool are_few = !finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes;
+    if (!are_masks && are_few && (IsConstInt(test, 1) || PaysToCopy(op->body, finder.removable))) {
       const Stmt fast = WithoutConditions(op->body, finder.removable);
       // Where it also depends on a loop further out, no part has it everywhere.
       const bool is_own = !UsesVar(test, [&](const VarNode* var) { return var != op->loop_var.get(); });
@@ -254,6 +293,13 @@ class Partitioner : public StmtExprMutator {
     if (body.same_as(op->body)) return GetRef<Stmt>(op);
     return For(op->loop_var, op->min, op->extent, op->loop_kind, std::move(body), op->thread_tag, op->annotations,
                op->span);
+  }
+
+  /// Whether a copy of a loop's body without conditions saves the time that it takes to compile.
+  bool PaysToCopy(const Stmt& body, const std::unordered_set<const Object*>& conditions) const {
+    if (calls_ == 0) return true;
+    const double asked = static_cast<double>(calls_) * times_ * ConditionCounter::Count(body, conditions);
+    return asked * kSecondsOfCondition >= static_cast<double>(SizeOf(body)) * kSecondsOfNode;
   }
 
   static int64_t SizeOf(const Stmt& stmt) {
@@ -283,6 +329,7 @@ class Partitioner : public StmtExprMutator {
     if (conditions.empty() || SizeOf(op->body) > kMostNodesOfRow) return Stmt();
     std::unordered_set<const Object*> known;
     for (const PrimExpr& part : conditions) known.insert(part.get());
+    if (!PaysToCopy(op->body, known)) return Stmt();
     return SplitLoop(op, Conjunction(conditions), WithoutConditions(op->body, known));
   }
 
@@ -450,14 +497,17 @@ class Partitioner : public StmtExprMutator {
   }
 
   arith::Analyzer analyzer_;
+  const int64_t calls_;
+  /// How often the loops around run their body in a call.
+  double times_ = 1;
   /// The bodies of the function and of the loops around.
   std::vector<Stmt> around_;
 };
 
 }  // namespace
 
-PrimFunc PartitionLoops(PrimFunc func) {
-  Stmt body = Partitioner(func->body).VisitStmt(func->body);
+PrimFunc PartitionLoops(PrimFunc func, const Target& target) {
+  Stmt body = Partitioner(func->body, target.machine.expected_calls).VisitStmt(func->body);
   CopyOnWrite(&func)->body = std::move(body);
   return func;
 }

@@ -1,14 +1,24 @@
 #include "deuteron/relax/transform/fusion/rule_fuser.h"
 
+#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/kernel_merger.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/parallel.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::relax::fusion {
 
 using transform::Reason;
+
+namespace {
+
+/// Seconds that two kernels take longer to be tried as one, merged and compiled (0.7 to 1.3 ms on a core, where one of
+/// them is a convolution).
+constexpr double kSecondsToAsk = 1e-3;
+
+}  // namespace
 
 RuleFuser::RuleFuser(const AskedRule& rule, const BindingBlock& block, const IRModule& module, RowAnalyzer* analyzer,
                      RuleVerdicts* verdicts, const transform::PassContext& context, String function)
@@ -19,7 +29,8 @@ RuleFuser::RuleFuser(const AskedRule& rule, const BindingBlock& block, const IRM
       log_(context.decisions.get()),
       function_(std::move(function)),
       max_depth_(context.GetInt("relax.FuseOps.max_depth")),
-      max_arguments_(context.GetInt("relax.FuseOps.max_function_args")) {}
+      max_arguments_(context.GetInt("relax.FuseOps.max_function_args")),
+      expected_runs_(context.GetInt("expected_runs")) {}
 
 bool RuleFuser::IsLone(uint32_t node) const {
   return graph_.members(graph_.Find(node)).size() == 1 && graph_.binding(node)->var.ty().as<TensorTypeNode>();
@@ -49,6 +60,13 @@ int64_t RuleFuser::CallsAlike(uint32_t node) {
 double RuleFuser::KeptBytes() {
   const Machine& machine = Target::Current().machine;
   return static_cast<double>(machine.threads * machine.l2.Share()) / 2;
+}
+
+bool RuleFuser::PaysToAsk(uint32_t from) {
+  if (expected_runs_ == 0) return true;
+  const double seconds = tir::CostModel(Target::Current().machine).SecondsToMove(AssumedBytes(graph_.binding(from)->var.ty()));
+  const double moves = rule_.num_results == 1 ? 2 : 1;  // what others read, too, is stored in any case
+  return static_cast<double>(expected_runs_ * CallsAlike(from)) * moves * seconds >= kSecondsToAsk;
 }
 
 RuleFuser::Verdict RuleFuser::WhyNoKernel(const Calls& calls, std::optional<GroupFunction>* group) {
@@ -82,7 +100,7 @@ void RuleFuser::AskAhead(const VisitPairs& visit) {
   std::vector<std::pair<GroupFunction, std::string*>> asked;
   visit([&](uint32_t from, uint32_t to) {
     std::optional<GroupFunction> group;
-    if (WhyNoKernel({from, to}, &group).reason) return;
+    if (!PaysToAsk(from) || WhyNoKernel({from, to}, &group).reason) return;
     const auto [it, inserted] = verdicts_.try_emplace(group->key());
     if (inserted) asked.emplace_back(*std::move(group), &it->second);
   });
@@ -115,6 +133,7 @@ void RuleFuser::MergeEdge(uint32_t from, uint32_t to) {
 }
 
 void RuleFuser::TryPair(uint32_t from, uint32_t to) {
+  if (!PaysToAsk(from)) return Record(from, to, Reason::kFewRuns, "");
   const Verdict verdict = WhyNot({from, to});
   if (!verdict.reason) return MergeEdge(from, to);
   Record(from, to, *verdict.reason, verdict.message, verdict.figures);

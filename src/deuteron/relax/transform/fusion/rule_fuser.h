@@ -63,7 +63,8 @@ class RuleFuser {
   Verdict WhyNot(const Calls& calls);
   /// Merges along the edges between the calls, where nothing else uses what is between, so that there is no way around.
   void Merge(const Calls& calls);
-  /// Merges a call and the one that has its result, or records why not.
+  /// Merges a call and the one that has its result, or records why not: where the network is compiled for few runs,
+  /// that they would not save the time that it takes to ask.
   void TryPair(uint32_t from, uint32_t to);
   /// A call and one that has its result.
   using UsePair = std::function<void(uint32_t from, uint32_t to)>;
@@ -85,6 +86,8 @@ class RuleFuser {
   const MergeGraph& graph() const { return graph_; }
 
  private:
+  /// Whether a kernel of a call and one that has its result saves as much time as it takes to ask for it.
+  bool PaysToAsk(uint32_t from);
   /// Why there is no kernel of the calls that the rule could be asked of; if there is, the function that it is of.
   Verdict WhyNoKernel(const Calls& calls, std::optional<GroupFunction>* group);
   /// Why the rule does not take what the group would be; empty if it does.
@@ -100,6 +103,8 @@ class RuleFuser {
   const String function_;
   const int64_t max_depth_;
   const int64_t max_arguments_;
+  /// 0: so many that what it takes to make kernels does not count.
+  const int64_t expected_runs_;
   std::vector<std::pair<uint32_t, uint32_t>> fused_;
 };
 
