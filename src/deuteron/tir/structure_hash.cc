@@ -1,9 +1,12 @@
 #include "deuteron/tir/structure_hash.h"
 
+#include <algorithm>
 #include <bit>
 #include <string_view>
+#include <unordered_map>
 
 #include "deuteron/support/occurrence_hash.h"
+#include "deuteron/support/parallel.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -116,5 +119,33 @@ class StructureHasher : public StmtExprVisitor {
 }  // namespace
 
 uint64_t StructureHash(const PrimFunc& func) { return StructureHasher().Hash(func); }
+
+std::vector<size_t> FirstEqual(const std::vector<PrimFunc>& funcs, size_t threads) {
+  std::vector<uint64_t> hashes(funcs.size());
+  ForEachInParallel(funcs.size(), threads, [&](size_t i) { hashes[i] = StructureHash(funcs[i]); });
+  std::unordered_map<uint64_t, std::vector<size_t>> alike;
+  std::vector<size_t> first(funcs.size());
+  for (size_t i = 0; i < funcs.size(); ++i) {
+    std::vector<size_t>& members = alike[hashes[i]];
+    members.push_back(i);
+    first[i] = members.front();
+  }
+  std::vector<char> is_equal(funcs.size(), 1);
+  ForEachInParallel(funcs.size(), threads, [&](size_t i) {
+    if (first[i] != i) is_equal[i] = static_cast<char>(StructurallyEqual(funcs[first[i]], funcs[i]));
+  });
+  // Others have the same hash seldom.
+  for (size_t i = 0; i < funcs.size(); ++i) {
+    if (is_equal[i] != 0) continue;
+    const std::vector<size_t>& members = alike[hashes[i]];
+    const auto is_same = [&](size_t other) {
+      return first[other] == other && StructurallyEqual(funcs[other], funcs[i]);
+    };
+    const auto end = std::find(members.begin(), members.end(), i);
+    const auto same = std::find_if(members.begin() + 1, end, is_same);
+    first[i] = same == end ? i : *same;
+  }
+  return first;
+}
 
 }  // namespace deuteron::tir

@@ -2,7 +2,9 @@
 /// A hash of functions for tables of those that are structurally equal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "deuteron/ir/module.h"
 #include "deuteron/tir/function.h"
@@ -13,6 +15,9 @@ namespace deuteron::tir {
 /// (operators, numbers, extents, which variables and buffers are used where) by the visitor: a twentieth of the time of
 /// StructuralHash, which reads every field by reflection. Of annotations and attributes, numbers and texts count.
 uint64_t StructureHash(const PrimFunc& func);
+
+/// For each of functions the first one that is structurally equal to it, found in several threads.
+std::vector<size_t> FirstEqual(const std::vector<PrimFunc>& funcs, size_t threads);
 
 /// For unordered_map: kernels that are structurally equal are one key.
 struct HashOfStructure {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 #include "deuteron/support/parallel.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
@@ -33,20 +32,6 @@ tir::PrimFunc Limited(tir::PrimFunc func, Effort effort) {
   return func;
 }
 
-/// For each of functions the first one that is structurally equal to it, by their hashes.
-std::vector<size_t> FirstEqual(const std::vector<tir::PrimFunc>& funcs, const std::vector<uint64_t>& hashes) {
-  std::unordered_map<uint64_t, std::vector<size_t>> known;
-  std::vector<size_t> first(funcs.size());
-  for (size_t i = 0; i < funcs.size(); ++i) {
-    std::vector<size_t>& candidates = known[hashes[i]];
-    const auto same = std::find_if(candidates.begin(), candidates.end(),
-                                   [&](size_t other) { return StructurallyEqual(funcs[other], funcs[i]); });
-    first[i] = same == candidates.end() ? i : *same;
-    if (first[i] == i) candidates.push_back(i);
-  }
-  return first;
-}
-
 /// The distinct kernels of a module, and the effort for each.
 std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions& options, size_t threads) {
   std::vector<std::string> names;
@@ -57,13 +42,9 @@ std::vector<Kernel> DistinctKernels(const IRModule& module, const CodegenOptions
     names.emplace_back(var->name_hint);
     funcs.push_back(WithoutAttr(std::move(prim_func), "global_symbol"));
   }
-  std::vector<uint64_t> hashes(funcs.size());
   std::vector<tir::NodeCount> counts(funcs.size());
-  ForEachInParallel(funcs.size(), threads, [&](size_t i) {
-    hashes[i] = tir::StructureHash(funcs[i]);
-    counts[i] = tir::CountNodes(funcs[i]->body);
-  });
-  const std::vector<size_t> first = FirstEqual(funcs, hashes);
+  ForEachInParallel(funcs.size(), threads, [&](size_t i) { counts[i] = tir::CountNodes(funcs[i]->body); });
+  const std::vector<size_t> first = tir::FirstEqual(funcs, threads);
   std::vector<Kernel> kernels;
   std::vector<size_t> place(funcs.size());
   // Of each, the nodes that all its calls execute.
@@ -96,15 +77,13 @@ std::vector<Kernel> WithSharedCode(std::vector<Kernel> kernels, size_t threads) 
     if (kernels[i].effort == Effort::kLeast && tir::KernelScalars(kernels[i].func).empty()) light.push_back(i);
   }
   std::vector<tir::PrimFunc> kinds(light.size());
-  std::vector<uint64_t> hashes(light.size());
   std::vector<std::vector<tir::KernelNumber>> numbers(light.size());
   ForEachInParallel(light.size(), threads, [&](size_t i) {
     tir::NumberedKernel numbered = tir::TakeNumbers(kernels[light[i]].func);
-    hashes[i] = tir::StructureHash(numbered.kind);
     kinds[i] = std::move(numbered.kind);
     numbers[i] = std::move(numbered.numbers);
   });
-  const std::vector<size_t> first = FirstEqual(kinds, hashes);
+  const std::vector<size_t> first = tir::FirstEqual(kinds, threads);
   std::vector<std::vector<size_t>> alike(light.size());
   for (size_t i = 0; i < light.size(); ++i) alike[first[i]].push_back(i);
   std::erase_if(alike, [](const std::vector<size_t>& members) { return members.size() < 2; });

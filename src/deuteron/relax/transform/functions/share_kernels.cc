@@ -28,6 +28,8 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/functions/passes.h"
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/parallel.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/structure_hash.h"
 
@@ -240,23 +242,29 @@ std::unordered_map<std::string, size_t> InputsOfKernels(const IRModule& module) 
 /// Kernels that are alike but for their numbers, those of each kind in the order of the module.
 std::vector<std::vector<Member>> AlikeKernels(const IRModule& module,
                                               const std::unordered_map<std::string, size_t>& inputs) {
-  std::vector<std::vector<Member>> kinds;
-  std::unordered_map<tir::PrimFunc, size_t, tir::HashOfStructure, tir::EqualStructure> known;
+  std::vector<Member> members;
   for (const auto& [var, base] : module->functions) {
     const auto func = As<tir::PrimFunc>(base);
     if (!func.defined() || func->GetAttr<String>("global_symbol") || !inputs.count(std::string(var->name_hint)))
       continue;
-    Member member{var, func, {}};
+    members.push_back({var, func, {}});
+  }
+  const auto threads = static_cast<size_t>(runtime::UsableThreads());
+  std::vector<tir::PrimFunc> funcs(members.size());
+  ForEachInParallel(members.size(), threads, [&](size_t i) {
+    Member& member = members[i];
     NumberMutator collect([&](const PrimExpr& number) -> PrimExpr {
       member.numbers.push_back(number);
       const bool is_real = number.dtype().is_float();
       return is_real ? PrimExpr(tir::FloatImm(number.dtype(), 0)) : PrimExpr(tir::IntImm(number.dtype(), 0));
     });
-    const tir::PrimFunc kind(func->params, func->buffer_map, collect.VisitStmt(func->body), func->attrs);
-    if (member.numbers.empty()) continue;
-    const auto [it, is_new] = known.emplace(kind, kinds.size());
-    if (is_new) kinds.emplace_back();
-    kinds[it->second].push_back(std::move(member));
+    const tir::PrimFunc& func = member.func;
+    funcs[i] = tir::PrimFunc(func->params, func->buffer_map, collect.VisitStmt(func->body), func->attrs);
+  });
+  const std::vector<size_t> first = tir::FirstEqual(funcs, threads);
+  std::vector<std::vector<Member>> kinds(members.size());
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!members[i].numbers.empty()) kinds[first[i]].push_back(std::move(members[i]));
   }
   std::erase_if(kinds, [](const std::vector<Member>& kind) { return kind.size() < 2; });
   return kinds;
