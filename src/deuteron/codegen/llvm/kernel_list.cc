@@ -19,10 +19,11 @@ namespace {
 constexpr tir::UnrollingLimits kQuickLimits{.of_sums = 64, .of_others = 8, .keeps_registers = true};
 constexpr tir::UnrollingLimits kLightLimits{.of_sums = 16, .of_others = 4, .keeps_registers = false};
 
-/// Seconds of a core that LLVM takes longer to compile a kernel that it optimises, and for each node of it; and what a
-/// node of a light one takes longer each time that it is executed (measured: kernels of networks 0.01 to 0.03 ns, since
-/// what a loop does not change is computed before it), in a few starts: later ones have the same code from the cache.
-constexpr double kSecondsToOptimize = 4e-3, kSecondsToOptimizeNode = 4e-6, kSecondsOfNode = 0.05e-9;
+/// Seconds of a core that LLVM takes longer to compile a kernel that it optimises, and for each node of it (measured:
+/// kernels of int8 networks 11 to 23 µs a node); and what a node of a light one takes longer each time that it is
+/// executed (measured: kernels of networks 0.01 to 0.03 ns, since what a loop does not change is computed before it),
+/// in a few starts: later ones have the same code from the cache.
+constexpr double kSecondsToOptimize = 1e-3, kSecondsToOptimizeNode = 20e-6, kSecondsOfNode = 0.05e-9;
 
 /// The kernel with as many copies of what loops do as an effort allows that is not full.
 tir::PrimFunc Limited(tir::PrimFunc func, Effort effort) {

@@ -58,6 +58,18 @@ void JoinRows(const Element* rows, int64_t apart, int64_t count, int bits, int64
   }
 }
 
+/// The same of `kCount` neighbours each that lie beside each other, `width` times.
+template <int64_t kCount, typename Element>
+void JoinNeighbours(const Element* from, int64_t width, uint32_t* out) {
+  constexpr int kBits = 32 / kCount;
+  constexpr uint32_t kMask = (uint32_t{1} << kBits) - 1;
+  for (int64_t i = 0; i < width; ++i) {
+    uint32_t joined = 0;
+    for (int64_t k = 0; k < kCount; ++k) joined |= (static_cast<uint32_t>(from[kCount * i + k]) & kMask) << (k * kBits);
+    out[i] = joined;
+  }
+}
+
 int64_t BytesOf(const Constant& constant) { return constant->data.numel() * DataType(constant->data.dtype()).bytes(); }
 
 }  // namespace
@@ -155,6 +167,11 @@ Tensor PackNeighbours(const Constant& integers, size_t axis, int64_t count) {
     Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
     auto* const out = static_cast<uint32_t*>(packed.data_ptr());
     MakeInParallel(runs.outer * groups, BytesOf(integers), [&](int64_t begin, int64_t end) {
+      if (runs.inner == 1 && runs.extent % count == 0) {
+        const auto* const from = values + count * begin;
+        return count == 2 ? JoinNeighbours<2>(from, end - begin, out + begin)
+                          : JoinNeighbours<4>(from, end - begin, out + begin);
+      }
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = i % groups * count, here = std::min(count, runs.extent - first);
         const auto* const from = values + (i / groups * runs.extent + first) * runs.inner;
