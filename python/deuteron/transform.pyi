@@ -88,6 +88,8 @@ def BindParams(func_name: Any = ..., params: Any = ...) -> Pass:
     """replaces parameters of a function by the tensors of those names in a .safetensors file"""
 def BindSymbolicVars(binding_map: Any = ..., func_name: Any = ...) -> Pass:
     """replaces symbolic variables by numbers"""
+def ByteWeights() -> Pass:
+    """has products of integers read constant bytes as they are"""
 def CallTIRRewrite() -> Pass:
     """makes the outputs of calls of kernels explicit"""
 def CanonicalizeBindings() -> Pass:

@@ -58,6 +58,21 @@ TEST(StructureHash, IsThatOfKernelsThatAreEqual) {
   EXPECT_EQ(tir::StructureHash(Kernel(load)), tir::StructureHash(Kernel(load)));
 }
 
+TEST(FirstEqual, IsTheFirstOfEachKind) {
+  const auto times = [](double factor) {
+    return Kernel([=](const Tensor& x, const tir::Var& i, const tir::Var& j) {
+      return x({i, j}) * MakeConst(DataType::Float(32), factor);
+    });
+  };
+  // Zeros of either sign have one hash, and are not equal.
+  const std::vector<tir::PrimFunc> kernels = {times(2),    times(0), times(-0.0), times(2),   times(3),
+                                              times(-0.0), times(0), times(3),    times(-0.0)};
+  for (const size_t threads : {size_t{0}, size_t{1}, size_t{3}}) {
+    EXPECT_EQ(tir::FirstEqual(kernels, threads), (std::vector<size_t>{0, 1, 2, 0, 4, 2, 1, 4, 2}));
+  }
+  EXPECT_TRUE(tir::FirstEqual({}, 2).empty());
+}
+
 TEST(StructureHash, TakesZerosOfEitherSignForOne) {
   const auto plus = [](double number) {
     return Kernel([number](const Tensor& x, const tir::Var& i, const tir::Var& j) {

@@ -29,6 +29,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -51,15 +52,24 @@ namespace {
 /// A sum of more values is left as it is.
 constexpr size_t kMostTerms = 4;
 
-/// Numbers along some of the last axes; one number has no axes.
-struct Numbers {
-  /// Without leading ones.
-  std::vector<int64_t> shape;
-  std::vector<double> values{0};
+/// Numbers along some of the last axes; one number has no axes. Copies share them: a bias of scores has many.
+class Numbers {
+ public:
+  Numbers() : Numbers({}, {0}) {}
+  /// `shape`: without leading ones.
+  Numbers(std::vector<int64_t> shape, std::vector<double> values)
+      : shape_(std::move(shape)), values_(std::make_shared<const std::vector<double>>(std::move(values))) {}
 
+  const std::vector<int64_t>& shape() const { return shape_; }
+  const std::vector<double>& values() const { return *values_; }
+  bool IsOne() const { return values_->size() == 1; }
   bool Are(double value) const {
-    return std::all_of(values.begin(), values.end(), [=](double each) { return each == value; });
+    return std::all_of(values_->begin(), values_->end(), [=](double each) { return each == value; });
   }
+
+ private:
+  std::vector<int64_t> shape_;
+  std::shared_ptr<const std::vector<double>> values_;
 };
 
 template <typename Element>
@@ -74,32 +84,25 @@ std::optional<Numbers> NumbersOf(const Expr& expr) {
   if (constant == nullptr) return std::nullopt;
   const Tensor data = CompactData(GetRef<Constant>(constant));
   const DataType dtype(data.dtype());
-  Numbers numbers;
+  std::vector<int64_t> shape;
   for (const int64_t extent : data.shape()) {
-    if (extent != 1 || !numbers.shape.empty()) numbers.shape.push_back(extent);
+    if (extent != 1 || !shape.empty()) shape.push_back(extent);
   }
-  if (dtype == DataType::Float(32)) {
-    numbers.values = Widened<float>(data);
-  } else if (dtype == DataType::UInt(8)) {
-    numbers.values = Widened<uint8_t>(data);
-  } else if (dtype == DataType::Int(8)) {
-    numbers.values = Widened<int8_t>(data);
-  } else {
-    return std::nullopt;
-  }
-  return numbers;
+  if (dtype == DataType::Float(32)) return Numbers(std::move(shape), Widened<float>(data));
+  if (dtype == DataType::UInt(8)) return Numbers(std::move(shape), Widened<uint8_t>(data));
+  if (dtype == DataType::Int(8)) return Numbers(std::move(shape), Widened<int8_t>(data));
+  return std::nullopt;
 }
 
 /// Nothing where they lie along different axes.
 template <typename Combine>
 std::optional<Numbers> Combined(const Numbers& a, const Numbers& b, const Combine& combine) {
-  const bool a_is_one = a.values.size() == 1, b_is_one = b.values.size() == 1;
-  if (!a_is_one && !b_is_one && a.shape != b.shape) return std::nullopt;
-  Numbers result = a_is_one ? b : a;
-  for (size_t i = 0; i < result.values.size(); ++i) {
-    result.values[i] = combine(a.values[a_is_one ? 0 : i], b.values[b_is_one ? 0 : i]);
-  }
-  return result;
+  if (!a.IsOne() && !b.IsOne() && a.shape() != b.shape()) return std::nullopt;
+  const Numbers& longer = a.IsOne() ? b : a;
+  const std::vector<double>&x = a.values(), &y = b.values();
+  std::vector<double> values(longer.values().size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = combine(x[a.IsOne() ? 0 : i], y[b.IsOne() ? 0 : i]);
+  return Numbers(longer.shape(), std::move(values));
 }
 
 /// Σ factor · value + shift
@@ -212,11 +215,11 @@ class RequantizationFolder : public EmittingRewriter {
     const Expr& data = call->args[0];
     const auto scale = NumbersOf(call->args[1]), zero = NumbersOf(call->args[2]);
     const bool is_byte = DTypeOf(data).is_integer() && DTypeOf(data).bits() == 8;
-    if (!is_byte || !scale || !zero || scale->values.size() != 1 || zero->values.size() != 1) return std::nullopt;
+    if (!is_byte || !scale || !zero || !scale->IsOne() || !zero->IsOne()) return std::nullopt;
     // The numbers are without the zero point that the bytes were given.
     const auto known = numbers_.find(data.get());
-    const double rest = (known == numbers_.end() ? 0 : known->second.zero) - zero->values[0];
-    return Affine{{{data, {{}, scale->values}}}, {{}, {rest * scale->values[0]}}};
+    const double rest = (known == numbers_.end() ? 0 : known->second.zero) - zero->values()[0];
+    return Affine{{{data, {{}, scale->values()}}}, {{}, {rest * scale->values()[0]}}};
   }
 
   template <typename Combine>
@@ -230,7 +233,7 @@ class RequantizationFolder : public EmittingRewriter {
   static std::optional<Affine> Sum(Affine a, const Affine& b, double sign) {
     if (a.terms.size() + b.terms.size() > kMostTerms) return std::nullopt;
     for (Affine::Term term : b.terms) {
-      for (double& value : term.factor.values) value *= sign;
+      if (sign != 1) term.factor = *Combined(term.factor, Numbers({}, {sign}), std::multiplies<>());
       a.terms.push_back(std::move(term));
     }
     return Shifted(std::move(a), b.shift, [=](double x, double y) { return x + sign * y; });
@@ -256,13 +259,13 @@ class RequantizationFolder : public EmittingRewriter {
     const bool is_back = call->op.same_as(dequantize);
     if (!is_back && !call->op.same_as(quantize)) return Expr();
     const auto scale = NumbersOf(call->args[1]);
-    if (!scale || scale->values.size() != 1) return Expr();
+    if (!scale || !scale->IsOne()) return Expr();
     Expr value;
     if (is_back) {
       const auto known = numbers_.find(call->args[0].get());
       const auto zero = NumbersOf(call->args[2]);
       if (known == numbers_.end() || DTypeOf(var) != DataType::Float(32)) return Expr();
-      if (!zero || zero->values.size() != 1 || zero->values[0] != known->second.zero) return Expr();
+      if (!zero || !zero->IsOne() || zero->values()[0] != known->second.zero) return Expr();
       value = builder_.Normalize(Multiply(FloatOf(call->args[0], call->span, out), call->args[1]));
     } else {
       const auto zero = NumbersOf(call->args[2]);
@@ -276,14 +279,13 @@ class RequantizationFolder : public EmittingRewriter {
 
   bool MayStayFloats(const Var& var, const std::optional<Numbers>& zero) const {
     const auto uses = uses_.find(var.get());
-    return zero && zero->values.size() == 1 && uses != uses_.end() && uses->second == 1 &&
-           dequantized_.count(var.get()) != 0 && var->kind == RelaxKind::kDataflowVar && DTypeOf(var).is_integer() &&
-           DTypeOf(var).bits() == 8;
+    return zero && zero->IsOne() && uses != uses_.end() && uses->second == 1 && dequantized_.count(var.get()) != 0 &&
+           var->kind == RelaxKind::kDataflowVar && DTypeOf(var).is_integer() && DTypeOf(var).bits() == 8;
   }
 
   Expr QuantizedByOne(const Var& var, const CallNode* call, const Expr& scaled, const std::optional<Numbers>& zero) {
     const auto* attrs = call->attrs.as<QuantizeAttrsNode>();
-    if (MayStayFloats(var, zero)) numbers_.emplace(var.get(), Rounded{scaled, zero->values[0], attrs->out_dtype});
+    if (MayStayFloats(var, zero)) numbers_.emplace(var.get(), Rounded{scaled, zero->values()[0], attrs->out_dtype});
     const Constant one = Constant::Scalar(DataType::Float(32), 1.0);
     return builder_.Normalize(Quantize(scaled, one, call->args[2], attrs->axis, attrs->out_dtype));
   }
@@ -294,7 +296,7 @@ class RequantizationFolder : public EmittingRewriter {
     if (!call->op.same_as(quantize)) return Expr();
     const auto known = affine_.find(call->args[0].get());
     const auto scale = NumbersOf(call->args[1]);
-    if (known == affine_.end() || !scale || scale->values.size() != 1) return Expr();
+    if (known == affine_.end() || !scale || !scale->IsOne()) return Expr();
     const auto affine = Scaled(known->second, *scale, std::divides<>());
     if (!affine || !AreOrdinary(affine->shift)) return Expr();
     for (const Affine::Term& term : affine->terms) {
@@ -338,7 +340,7 @@ class RequantizationFolder : public EmittingRewriter {
 
   /// Whether float32 has them about as exactly as others.
   static bool AreOrdinary(const Numbers& numbers) {
-    return std::all_of(numbers.values.begin(), numbers.values.end(), [](double value) {
+    return std::all_of(numbers.values().begin(), numbers.values().end(), [](double value) {
       const double size = std::abs(value);
       return value == 0 ||
              (size >= std::numeric_limits<float>::min() && size <= double{std::numeric_limits<float>::max()});
@@ -346,9 +348,9 @@ class RequantizationFolder : public EmittingRewriter {
   }
 
   static Constant ConstantOf(const Numbers& numbers) {
-    Tensor data = runtime::AllocTensor(numbers.shape, DataType::Float(32));
+    Tensor data = runtime::AllocTensor(numbers.shape(), DataType::Float(32));
     auto* elements = static_cast<float*>(data.data_ptr());
-    for (size_t i = 0; i < numbers.values.size(); ++i) elements[i] = static_cast<float>(numbers.values[i]);
+    for (size_t i = 0; i < numbers.values().size(); ++i) elements[i] = static_cast<float>(numbers.values()[i]);
     return Constant(std::move(data));
   }
 
