@@ -299,20 +299,21 @@ IRModule ToScheduled(Compilation* walk, IRModule module, const CompileOptions& o
   OpeningAhead ahead(module, options);
   IRModule imported = walk->Import(std::move(module));
   const transform::DecisionLog::Mark before = walk->decisions().End();
+  IRModule kernels = IRModule::Empty();
   for (const bool meanwhile : {true, false}) {
-    module = walk->ToShared(imported, meanwhile);
-    ahead.OpenForRest(module);
-    const std::vector<std::string> awaited = NotYetOpen(module);
+    kernels = walk->ToShared(imported, meanwhile);
+    ahead.OpenForRest(kernels);
+    const std::vector<std::string> awaited = NotYetOpen(kernels);
     // Constants that passes replace are not kept for nothing.
     if (awaited.empty()) imported = IRModule::Empty();
-    module = walk->ToFused(std::move(module));
-    if (codegen::HasKernels(module)) ahead.OpenGenerator();
-    module = walk->ToScheduled(std::move(module));
+    kernels = walk->ToFused(std::move(kernels));
+    if (codegen::HasKernels(kernels)) ahead.OpenGenerator();
+    kernels = walk->ToScheduled(std::move(kernels));
     const auto is_usable = [](const std::string& plugin) { return runtime::PluginProblem(plugin).empty(); };
     if (std::all_of(awaited.begin(), awaited.end(), is_usable)) break;
     walk->decisions().CutTo(before);
   }
-  return module;
+  return kernels;
 }
 
 /// Compiles for one target. Sets `key` to that of the entry, if there is a cache.

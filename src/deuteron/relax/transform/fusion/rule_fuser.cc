@@ -64,7 +64,8 @@ double RuleFuser::KeptBytes() {
 
 bool RuleFuser::PaysToAsk(uint32_t from) {
   if (expected_runs_ == 0) return true;
-  const double seconds = tir::CostModel(Target::Current().machine).SecondsToMove(AssumedBytes(graph_.binding(from)->var.ty()));
+  const double seconds =
+      tir::CostModel(Target::Current().machine).SecondsToMove(AssumedBytes(graph_.binding(from)->var.ty()));
   const double moves = rule_.num_results == 1 ? 2 : 1;  // what others read, too, is stored in any case
   return static_cast<double>(expected_runs_ * CallsAlike(from)) * moves * seconds >= kSecondsToAsk;
 }
