@@ -1,7 +1,10 @@
 #include "deuteron/tir/transform/condition_finder.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/transform/conditions.h"
 
 namespace deuteron::tir {
@@ -105,6 +108,33 @@ class ChoosingLoops : public StmtExprVisitor {
 
 /// More make a condition that hardly ever holds, and takes long to find.
 constexpr size_t kMostTests = 64;
+
+class ConditionCounter : public StmtExprVisitor {
+ public:
+  explicit ConditionCounter(const std::unordered_set<const Object*>& conditions) : conditions_(conditions) {}
+
+  double asked() const { return asked_; }
+  void VisitStmt(const Stmt& stmt) override { StmtExprVisitor::VisitStmt(stmt); }
+
+ protected:
+  void VisitFor_(const ForNode* op) override {
+    const bool are_lanes = op->loop_kind == ForKind::kVectorized;
+    const double trips =
+        are_lanes ? std::numeric_limits<double>::infinity() : static_cast<double>(AssumedExtent(op->extent));
+    const double outside = std::exchange(times_, times_ * trips);
+    StmtExprVisitor::VisitFor_(op);
+    times_ = outside;
+  }
+  void VisitExpr(const PrimExpr& expr) override {
+    if (conditions_.count(expr.get()) != 0) asked_ += times_;
+    StmtExprVisitor::VisitExpr(expr);
+  }
+
+ private:
+  const std::unordered_set<const Object*>& conditions_;
+  double times_ = 1;
+  double asked_ = 0;
+};
 
 }  // namespace
 
@@ -230,6 +260,12 @@ void OwnConditions::VisitCall_(const CallNode* op) {
 bool OwnConditions::IsOwn(const PrimExpr& part) const {
   const auto vars = FreeVars(part);
   return vars.size() == 1 && vars[0].same_as(var_) && !ReadsMemory(part);
+}
+
+double TimesAsked(const Stmt& stmt, const std::unordered_set<const Object*>& conditions) {
+  ConditionCounter counter(conditions);
+  counter.VisitStmt(stmt);
+  return counter.asked();
 }
 
 }  // namespace deuteron::tir

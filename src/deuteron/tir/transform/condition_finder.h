@@ -47,6 +47,9 @@ class ConditionFinder : public StmtExprVisitor {
   std::unordered_set<const Object*> rejected_;
 };
 
+/// How often some conditions are asked in one run of a statement; those of lanes count as any number.
+double TimesAsked(const Stmt& stmt, const std::unordered_set<const Object*>& conditions);
+
 /// The conditions in a statement that are about one variable alone.
 class OwnConditions : public StmtExprVisitor {
  public:

@@ -7,7 +7,6 @@
 /// In kernels of few calls a copy must save the time that it takes to compile.
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -224,37 +223,6 @@ class OnlyRow : public StmtExprVisitor {
   bool is_one_ = true;
 };
 
-/// How often some conditions are asked in one run of a statement; those of lanes count as any number.
-class ConditionCounter : public StmtExprVisitor {
- public:
-  static double Count(const Stmt& stmt, const std::unordered_set<const Object*>& conditions) {
-    ConditionCounter counter(conditions);
-    counter.VisitStmt(stmt);
-    return counter.asked_;
-  }
-
- protected:
-  void VisitFor_(const ForNode* op) override {
-    const bool are_lanes = op->loop_kind == ForKind::kVectorized;
-    const double trips =
-        are_lanes ? std::numeric_limits<double>::infinity() : static_cast<double>(AssumedExtent(op->extent));
-    const double outside = std::exchange(times_, times_ * trips);
-    StmtExprVisitor::VisitFor_(op);
-    times_ = outside;
-  }
-  void VisitExpr(const PrimExpr& expr) override {
-    if (conditions_.count(expr.get()) != 0) asked_ += times_;
-    StmtExprVisitor::VisitExpr(expr);
-  }
-
- private:
-  explicit ConditionCounter(const std::unordered_set<const Object*>& conditions) : conditions_(conditions) {}
-
-  const std::unordered_set<const Object*>& conditions_;
-  double times_ = 1;
-  double asked_ = 0;
-};
-
 class Partitioner : public StmtExprMutator {
  public:
   /// `calls`: expected ones; 0: any number.
@@ -303,7 +271,7 @@ class Partitioner : public StmtExprMutator {
   /// Whether a copy of a loop's body without conditions saves the time that it takes to compile.
   bool PaysToCopy(const Stmt& body, const std::unordered_set<const Object*>& conditions) const {
     if (calls_ == 0) return true;
-    const double asked = static_cast<double>(calls_) * times_ * ConditionCounter::Count(body, conditions);
+    const double asked = static_cast<double>(calls_) * times_ * TimesAsked(body, conditions);
     return asked * kSecondsOfCondition >= static_cast<double>(SizeOf(body)) * kSecondsOfNode;
   }
 
