@@ -38,6 +38,8 @@ std::vector<std::pair<GlobalVar, tir::PrimFunc>> KernelsOf(const IRModule& modul
 
 /// Beside more runs nothing counts that is done once.
 constexpr int64_t kManyRuns = 1'000'000;
+/// More calls of a kernel count as so many.
+constexpr double kMostCalls = 1e15;
 
 /// How often kernels are called in so many runs of `main`; without those that other functions call as well, whose calls
 /// are not known.
@@ -111,7 +113,8 @@ Pass LowerKernels(const Target& target, const std::unordered_map<std::string, do
         ForEachKernel(&kernels, [&](size_t i, const tir::PrimFunc& kernel) {
           Target own = target;
           const auto calls = expected_calls.find(codegen::KernelSymbol(std::string(kernels[i].first->name_hint)));
-          if (calls != expected_calls.end()) own.machine.expected_calls = static_cast<int64_t>(calls->second);
+          if (calls != expected_calls.end())
+            own.machine.expected_calls = static_cast<int64_t>(std::min(calls->second, kMostCalls));
           return tir::LowerPrimFunc(kernel, own);
         });
         IRModule lowered = IRModule::Empty();

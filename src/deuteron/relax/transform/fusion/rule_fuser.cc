@@ -67,7 +67,8 @@ bool RuleFuser::PaysToAsk(uint32_t from) {
   const double seconds =
       tir::CostModel(Target::Current().machine).SecondsToMove(AssumedBytes(graph_.binding(from)->var.ty()));
   const double moves = rule_.num_results == 1 ? 2 : 1;  // what others read, too, is stored in any case
-  return static_cast<double>(expected_runs_ * CallsAlike(from)) * moves * seconds >= kSecondsToAsk;
+  const double calls = static_cast<double>(expected_runs_) * static_cast<double>(CallsAlike(from));
+  return calls * moves * seconds >= kSecondsToAsk;
 }
 
 RuleFuser::Verdict RuleFuser::WhyNoKernel(const Calls& calls, std::optional<GroupFunction>* group) {
