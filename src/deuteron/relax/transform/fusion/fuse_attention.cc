@@ -39,11 +39,10 @@ constexpr double kLeastGrowth = 4;
 
 class AttentionFuser : public fusion::RuleFuser {
  public:
-  AttentionFuser(const BindingBlock& block, const IRModule& module, fusion::RowAnalyzer* analyzer,
-                 fusion::RuleVerdicts* verdicts, const transform::PassContext& context, String function)
-      : RuleFuser({"FuseAttention", "attention", Reason::kNoAttention, tir::WhyNoAttention}, block, module, analyzer,
-                  verdicts, context, std::move(function)),
-        expected_runs_(context.GetInt("expected_runs")),
+  template <typename... Arguments>
+  explicit AttentionFuser(Arguments&&... arguments)
+      : RuleFuser({"FuseAttention", "attention", Reason::kNoAttention, tir::WhyNoAttention},
+                  std::forward<Arguments>(arguments)...),
         costs_(Target::Current().machine) {}
 
   /// Null if nothing changes.
@@ -148,7 +147,7 @@ class AttentionFuser : public fusion::RuleFuser {
     const Type scores = graph().binding(chain.front())->var.ty();
     const auto* tensor = scores.as<TensorTypeNode>();
     if (!tensor->has_shape() || !AsConstInts(*tensor->shape)) return true;
-    return tir::AttentionPays(costs_, AssumedBytes(scores), expected_runs_ * CallsAlike(chain.back()));
+    return tir::AttentionPays(costs_, AssumedBytes(scores), expected_runs() * CallsAlike(chain.back()));
   }
 
   void TryOutput(uint32_t output) {
@@ -163,7 +162,6 @@ class AttentionFuser : public fusion::RuleFuser {
     Record(chain[chain.size() - 2], output, *verdict.reason, verdict.message, verdict.figures);
   }
 
-  const int64_t expected_runs_;
   const tir::CostModel costs_;
 };
 

@@ -28,15 +28,14 @@ using transform::Reason;
 
 class FollowerFuser : public fusion::RuleFuser {
  public:
-  FollowerFuser(const BindingBlock& block, const IRModule& module, fusion::RowAnalyzer* analyzer,
-                fusion::RuleVerdicts* verdicts, const transform::PassContext& context, String function)
-      : RuleFuser({"FuseFollowers", "follower", Reason::kNoFollower, tir::WhyNothingFollows, /*num_results=*/2}, block,
-                  module, analyzer, verdicts, context, std::move(function)),
-        has_few_runs_(context.GetInt("expected_runs") != 0) {}
+  template <typename... Arguments>
+  explicit FollowerFuser(Arguments&&... arguments)
+      : RuleFuser({"FuseFollowers", "follower", Reason::kNoFollower, tir::WhyNothingFollows, /*num_results=*/2},
+                  std::forward<Arguments>(arguments)...) {}
 
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
-    const auto is_left = [this](uint32_t producer) { return has_few_runs_ && CallsAlike(producer) > 1; };
+    const auto is_left = [this](uint32_t producer) { return expected_runs() != 0 && CallsAlike(producer) > 1; };
     AskAhead([&](const UsePair& use) {
       VisitAll([&](uint32_t producer, uint32_t node) {
         if (!is_left(producer)) use(producer, node);
@@ -74,8 +73,6 @@ class FollowerFuser : public fusion::RuleFuser {
     const auto* b = graph().binding(to)->var.ty().as<TensorTypeNode>();
     return a->has_shape() && b->has_shape() && ExprEqual(*a->shape, *b->shape);
   }
-
-  const bool has_few_runs_;
 };
 
 }  // namespace

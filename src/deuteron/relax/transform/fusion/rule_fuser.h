@@ -82,6 +82,8 @@ class RuleFuser {
   /// The block with what was merged; null if nothing was.
   BindingBlock Emit(FusedFunctions* functions);
 
+  /// How often what is compiled will run; 0: so often that what it takes to make kernels does not count.
+  int64_t expected_runs() const { return expected_runs_; }
   MergeGraph& graph() { return graph_; }
   const MergeGraph& graph() const { return graph_; }
 
@@ -103,7 +105,6 @@ class RuleFuser {
   const String function_;
   const int64_t max_depth_;
   const int64_t max_arguments_;
-  /// 0: so many that what it takes to make kernels does not count.
   const int64_t expected_runs_;
   std::vector<std::pair<uint32_t, uint32_t>> fused_;
 };
